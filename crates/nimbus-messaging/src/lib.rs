@@ -1,1 +1,22 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+mod model;
+mod session;
+mod transport;
+mod wire;
+
+pub use model::{
+    Address, ErrorContent, EventContent, EventId, EventRequest, Headers, MalformedMessage,
+    MessageContent, MessageType, TraceContext, UnreadableEvent, derived_message_id,
+    random_message_id,
+};
+pub use session::{
+    Cas, ParkedCopy, ParkedRef, SessionId, SessionState, SessionStore, SessionStoreCapabilities,
+    StateVersion, VersionedState,
+};
+pub use transport::{
+    Delivery, Lane, LaneLock, LaneSource, Receipt, ScheduledId, Sender, SettledSignal, Settlement,
+    SettlementTasks, Settler, Stopper, Transport, TransportCapabilities, TransportError,
+    TransportErrorKind,
+};
+pub use wire::{Envelope, Properties, PropertyValue, property};

@@ -1,0 +1,20 @@
+//! What the messages mean (SUB-01 to SUB-05).
+
+mod address;
+mod content;
+mod event_id;
+mod event_request;
+mod headers;
+mod ids;
+mod json_depth;
+mod malformed;
+mod message_type;
+
+pub use address::Address;
+pub use content::{ErrorContent, EventContent, MessageContent, UnreadableEvent};
+pub use event_id::EventId;
+pub use event_request::EventRequest;
+pub use headers::{Headers, TraceContext};
+pub use ids::{derived_message_id, random_message_id};
+pub use malformed::MalformedMessage;
+pub use message_type::MessageType;

@@ -1,0 +1,11 @@
+//! The state of a session and the store that keeps it (SUB-07, SUB-08, SUB-35).
+
+mod id;
+mod parked;
+mod state;
+mod store;
+
+pub use id::SessionId;
+pub use parked::{ParkedCopy, ParkedRef};
+pub use state::SessionState;
+pub use store::{Cas, SessionStore, SessionStoreCapabilities, StateVersion, VersionedState};
