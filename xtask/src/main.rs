@@ -1,1 +1,55 @@
-fn main() {}
+//! Project automation, run as `cargo xtask`.
+//!
+//! Links no provider and no transport: `demo`, `bench`, `provision` and `ddl`
+//! run the packages that do, so that `test` and `ci` start within seconds.
+
+mod commands;
+mod hygiene;
+mod steps;
+mod testing;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{bench, ci, ddl, demo, provision, test};
+
+/// Project automation for nimbus-inbox.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Arguments),
+    Test(test::Arguments),
+    Ci(ci::Arguments),
+    Bench(bench::Arguments),
+    Provision(provision::Arguments),
+    Ddl(ddl::Arguments),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    match Cli::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Ci(arguments) => ci::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Provision(arguments) => provision::run(&arguments),
+        Command::Ddl(arguments) => ddl::run(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
