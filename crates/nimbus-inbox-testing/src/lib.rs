@@ -1,7 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod clock;
+mod faults;
+mod key;
 mod store;
 
 pub use clock::{ManualClock, TokioClock};
+pub use faults::{
+    CallCount, CountingStore, Fault, FaultyStore, Gate, GateStore, HeldCall, Point, StoreCall,
+    StoreCounts, When,
+};
+pub use key::key;
 pub use store::InMemoryInbox;

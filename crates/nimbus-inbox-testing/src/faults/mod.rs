@@ -1,0 +1,15 @@
+//! Stores around another store that count its calls, fail them by script, or hold them.
+
+mod call;
+mod counting;
+mod fault;
+mod faulty;
+mod gate;
+mod when;
+
+pub use call::{Point, StoreCall};
+pub use counting::{CallCount, CountingStore, StoreCounts};
+pub use fault::Fault;
+pub use faulty::FaultyStore;
+pub use gate::{Gate, GateStore, HeldCall};
+pub use when::When;
