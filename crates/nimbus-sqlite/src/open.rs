@@ -1,0 +1,237 @@
+//! From a path to a connection that is set up and known to be ours.
+
+use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::classify;
+use crate::error::{ErrorKind, SqliteError};
+use crate::options::{Durability, OpenOptions};
+use crate::site::Site;
+
+const OPERATION: &str = "opening";
+
+/// "NIMB", in the header of each file that this crate created.
+const APPLICATION_ID: i32 = 0x4e49_4d42;
+
+/// After a burst the log shrinks to this many bytes again.
+const LOG_SIZE_LIMIT: u32 = 64 * 1024 * 1024;
+
+/// What a connection may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// The absolute path of a file that can hold a durable store.
+///
+/// Absolute, because connections are opened later too, and because then neither
+/// SQLite's names for in-memory databases nor its URIs can be meant.
+pub(crate) fn durable_path(path: &Path) -> Result<Arc<Path>, SqliteError> {
+    let refused = |detail: &'static str| {
+        SqliteError::new(ErrorKind::InvalidPath, OPERATION, &Arc::from(path)).with_detail(detail)
+    };
+    match path.to_str() {
+        Some("") => return Err(refused("the path is empty")),
+        Some(":memory:") => return Err(refused("a durable store can't be kept in memory")),
+        Some(text) if text.starts_with("file:") => return Err(refused("the path is a URI")),
+        _ => {}
+    }
+    path::absolute(path)
+        .map(PathBuf::into)
+        .map_err(|_| refused("the working directory is unknown; give an absolute path"))
+}
+
+/// The first connection: makes the file if it isn't there, checks whose it is,
+/// and puts it into WAL mode.
+pub(crate) fn create(site: &Site, options: &OpenOptions) -> Result<Connection, SqliteError> {
+    refuse_old_library(site, rusqlite::version_number())?;
+    let connection = connect(site, options, OpenFlags::SQLITE_OPEN_CREATE)?;
+    let error = |source| site.error(source, OPERATION, &connection);
+    if connection.is_readonly("main").map_err(error)? {
+        return Err(site.fault(ErrorKind::ReadOnly, OPERATION));
+    }
+    claim(&connection, site)?;
+    enter_wal_mode(&connection, site, options.busy_timeout)?;
+    configure(&connection, options, Access::Write).map_err(error)?;
+    Ok(connection)
+}
+
+/// One more connection to a file that [`create`] has seen.
+pub(crate) fn another(
+    site: &Site,
+    options: &OpenOptions,
+    access: Access,
+) -> Result<Connection, SqliteError> {
+    let connection = connect(site, options, OpenFlags::empty())?;
+    configure(&connection, options, access)
+        .map_err(|source| site.error(source, OPERATION, &connection))?;
+    Ok(connection)
+}
+
+fn connect(
+    site: &Site,
+    options: &OpenOptions,
+    extra: OpenFlags,
+) -> Result<Connection, SqliteError> {
+    // A connection never leaves its thread, so SQLite needn't lock it.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
+    let connection = Connection::open_with_flags(site.path(), flags)
+        .map_err(|source| SqliteError::from_driver(source, OPERATION, site.path()))?;
+    connection
+        .busy_timeout(options.busy_timeout)
+        .map_err(|source| site.error(source, OPERATION, &connection))?;
+    Ok(connection)
+}
+
+/// Up to 3.51.2, a checkpoint that races with a restart of the log can lose
+/// committed pages. The fix was carried into two older lines.
+fn refuse_old_library(site: &Site, version: i32) -> Result<(), SqliteError> {
+    let is_sound = version >= 3_051_003 || matches!(version, 3_044_006 | 3_050_007);
+    if is_sound {
+        return Ok(());
+    }
+    let (major, minor, patch) = (version / 1_000_000, version / 1000 % 1000, version % 1000);
+    Err(site
+        .fault(ErrorKind::OldLibrary, OPERATION)
+        .with_detail(format!("linked is {major}.{minor}.{patch}")))
+}
+
+/// Refuses another application's file before anything is written to it, and
+/// marks a fresh one as ours. A database with tables and without an id is its
+/// owner's, who keeps our tables beside theirs: it stays unmarked.
+fn claim(connection: &Connection, site: &Site) -> Result<(), SqliteError> {
+    let error = |source| site.error(source, OPERATION, connection);
+    if owner(connection).map_err(error)? == Owner::Nobody {
+        let tx = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+            .map_err(error)?;
+        // Somebody may have come first while this one waited for the lock.
+        if owner(&tx).map_err(error)? == Owner::Nobody {
+            tx.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))
+                .map_err(error)?;
+        }
+        tx.commit().map_err(error)?;
+    }
+    match owner(connection).map_err(error)? {
+        Owner::Nobody | Owner::Us | Owner::User => Ok(()),
+        Owner::Foreign(id) => Err(site
+            .fault(ErrorKind::ForeignFile, OPERATION)
+            .with_detail(format!("its application_id is {id:#010x}"))),
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Owner {
+    Nobody,
+    Us,
+    User,
+    Foreign(i32),
+}
+
+fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
+    let id: i32 = connection.query_row("PRAGMA application_id", (), |row| row.get(0))?;
+    Ok(match id {
+        APPLICATION_ID => Owner::Us,
+        0 if connection
+            .prepare("select 1 from sqlite_schema")?
+            .exists(())? =>
+        {
+            Owner::User
+        }
+        0 => Owner::Nobody,
+        id => Owner::Foreign(id),
+    })
+}
+
+/// SQLite doesn't wait for others while it changes the mode, so that this has
+/// to: several processes may open a fresh file at once.
+fn enter_wal_mode(
+    connection: &Connection,
+    site: &Site,
+    patience: Duration,
+) -> Result<(), SqliteError> {
+    let deadline = Instant::now() + patience;
+    let mode: String = loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)) {
+            Ok(mode) => break mode,
+            Err(source) if classify::is_busy(&source) && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(source) => return Err(site.error(source, OPERATION, connection)),
+        }
+    };
+    if mode.eq_ignore_ascii_case("wal") {
+        return Ok(());
+    }
+    Err(site.fault(ErrorKind::CannotOpen, OPERATION).with_detail(format!(
+        "the file stays in journal mode {mode}; WAL mode needs a local file system with shared memory"
+    )))
+}
+
+fn configure(
+    connection: &Connection,
+    options: &OpenOptions,
+    access: Access,
+) -> rusqlite::Result<()> {
+    let synchronous = match options.durability {
+        Durability::Full => "FULL",
+        Durability::Normal => "NORMAL",
+    };
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = {synchronous};
+         PRAGMA foreign_keys = ON;
+         PRAGMA journal_size_limit = {LOG_SIZE_LIMIT};"
+    ))?;
+    if options.durability == Durability::Full {
+        // On macOS a plain sync leaves data in the drive's cache.
+        connection.execute_batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;")?;
+    }
+    if let Some(pages) = options.max_pages {
+        connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))?;
+    }
+    if access == Access::Read {
+        connection.execute_batch("PRAGMA query_only = ON")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_libraries_with_the_fix_are_accepted() {
+        let site = Site::new(Arc::from(Path::new("/data/inbox.db")));
+        for sound in [3_044_006, 3_050_007, 3_051_003, 3_054_001] {
+            assert!(refuse_old_library(&site, sound).is_ok(), "{sound}");
+        }
+        for broken in [3_044_005, 3_044_007, 3_050_006, 3_051_002] {
+            let error = refuse_old_library(&site, broken).expect_err("broken");
+            assert_eq!(error.kind(), ErrorKind::OldLibrary, "{broken}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_not_files_are_refused() {
+        for path in [
+            "",
+            ":memory:",
+            "file:inbox.db",
+            "file::memory:?cache=shared",
+        ] {
+            let error = durable_path(Path::new(path)).expect_err(path);
+            assert_eq!(error.kind(), ErrorKind::InvalidPath, "{path}");
+            assert!(error.is_configuration());
+        }
+    }
+
+    #[test]
+    fn a_relative_path_becomes_absolute() {
+        let path = durable_path(Path::new("inbox.db")).expect("a plain path");
+        assert!(path.is_absolute() && path.ends_with("inbox.db"), "{path:?}");
+    }
+}
