@@ -18,6 +18,19 @@ pub enum ErrorKind {
     OutcomeUnknown,
 }
 
+impl ErrorKind {
+    /// The name used in metrics and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::Configuration => "configuration",
+            Self::InvalidInput => "invalid_input",
+            Self::OutcomeUnknown => "outcome_unknown",
+        }
+    }
+}
+
 /// What the inbox was doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -143,6 +156,12 @@ impl Error {
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.0.operation
+    }
+
+    /// What failed and what to do, without the operation and the provider.
+    #[must_use]
+    pub fn context(&self) -> &str {
+        &self.0.context
     }
 
     /// The provider that reported it, if one did.
