@@ -50,10 +50,7 @@ pub(super) fn run(selection: &Selection) -> anyhow::Result<Tally> {
             match (selection.matches(test), case.ignored) {
                 (false, _) => {}
                 (true, false) => expected += 1,
-                (true, true) => tally.skipped.push(Skipped {
-                    name: format!("{suite_name} {test}"),
-                    reason: reason(suite, test),
-                }),
+                (true, true) => tally.skipped.push(skipped(suite_name, suite, test)),
             }
         }
     }
@@ -134,21 +131,29 @@ fn counts(report: &str) -> Option<(usize, usize)> {
     ))
 }
 
-/// Why a test is ignored. nextest's listing does not say, but the test binary
-/// does when it is told to run that test alone, and it still runs nothing.
-fn reason(suite: &Suite, test: &str) -> Option<String> {
+/// An ignored test and why it is. nextest's listing does not say, but the test
+/// binary does when it is told to run that test alone, and still runs nothing.
+fn skipped(suite_name: &str, suite: &Suite, test: &str) -> Skipped {
     let output = Command::new(&suite.binary_path)
         .args(["--exact", test])
         .current_dir(&suite.cwd)
         .env("CARGO_MANIFEST_DIR", &suite.cwd)
         .stderr(Stdio::null())
-        .output()
-        .ok()?;
+        .output();
     let mut tally = Tally::default();
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        libtest::count(&mut tally, line);
+    if let Ok(output) = output {
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            libtest::count(&mut tally, line);
+        }
     }
-    tally.skipped.pop()?.reason
+    let (test, reason) = match tally.skipped.pop() {
+        Some(told) => (told.name, told.reason),
+        None => (test.to_owned(), None),
+    };
+    Skipped {
+        name: format!("{suite_name} {test}"),
+        reason,
+    }
 }
 
 #[cfg(test)]
