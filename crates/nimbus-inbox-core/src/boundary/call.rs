@@ -63,7 +63,8 @@ fn timed_out(operation: Operation, within: Duration) -> Error {
     }
 }
 
-fn panicked(operation: Operation, panic: &(dyn Any + Send)) -> Error {
+/// What a provider's panic means to its caller.
+pub(crate) fn panicked(operation: Operation, panic: &(dyn Any + Send)) -> Error {
     let said = panic
         .downcast_ref::<&str>()
         .copied()

@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{Instrument, Span, info_span};
 
+pub(crate) use call::panicked;
 pub(crate) use redact::redact;
 
 use crate::telemetry::{self, Instruments, SYSTEM};

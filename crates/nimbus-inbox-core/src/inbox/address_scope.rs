@@ -42,7 +42,7 @@ impl<S: InboxStore> AddressScopedInbox<S> {
 }
 
 impl<S: InboxStore + ?Sized> AddressScopedInbox<S> {
-    /// The inbox of one address; for cleanup, which is per endpoint.
+    /// The inbox of one address; for [cleanup](crate::CleanupTask), which is per endpoint.
     ///
     /// # Errors
     ///

@@ -2,6 +2,7 @@
 
 mod capabilities;
 mod ext;
+mod forward;
 mod purge;
 mod recorded;
 
@@ -64,7 +65,8 @@ pub trait InboxStore: Debug + Send + Sync + 'static {
     /// Removes up to `limit` of the endpoint's oldest records that are strictly older than the
     /// cutoff, and says how many (INB-23).
     ///
-    /// The store's own clock turns an age into an instant. No other endpoint's record is touched,
+    /// Fewer than `limit` tells the cleanup that nothing expired is left. The store's own clock
+    /// turns an age into an instant. No other endpoint's record is touched,
     /// nor one that was recreated after the purge looked.
     ///
     /// # Errors
