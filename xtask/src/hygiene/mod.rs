@@ -2,6 +2,8 @@
 
 mod direction;
 mod files;
+mod links;
+mod metrics;
 mod violation;
 
 pub(crate) use violation::Violation;
@@ -19,6 +21,8 @@ pub(crate) fn check() -> anyhow::Result<Vec<Violation>> {
     for package in libraries {
         violations.extend(files::check(package)?);
     }
+    violations.extend(links::check(root())?);
+    violations.extend(metrics::check(root())?);
     Ok(violations)
 }
 

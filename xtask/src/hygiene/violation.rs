@@ -22,7 +22,18 @@ pub(crate) enum Violation {
     NoReadme { package: String },
     /// A lib.rs that is more than a table of contents.
     LongLibrary { file: PathBuf, lines: usize },
+    /// A page that links to a file which is not there.
+    BrokenLink {
+        page: PathBuf,
+        line: usize,
+        target: String,
+    },
+    /// A dashboard or alert that asks for a metric which the code doesn't have.
+    UnknownMetric { file: PathBuf, metric: String },
 }
+
+/// Where the inbox names its metrics.
+pub(super) const METRIC_NAMES: &str = "crates/nimbus-inbox-core/src/telemetry/mod.rs";
 
 /// A lib.rs has fewer lines than this.
 pub(super) const LIBRARY_LINES: usize = 60;
@@ -68,6 +79,17 @@ impl fmt::Display for Violation {
                 "{}: {lines} lines; a lib.rs is a table of contents of fewer than {LIBRARY_LINES}, \
                  move items to modules",
                 file.display()
+            ),
+            Self::BrokenLink { page, line, target } => write!(
+                f,
+                "{}:{line}: links to {target}, which is not there; mend the link or write the page",
+                page.display()
+            ),
+            Self::UnknownMetric { file, metric } => write!(
+                f,
+                "{}: asks for {metric}, which the inbox does not report; its names are in {}",
+                file.display(),
+                METRIC_NAMES
             ),
         }
     }
