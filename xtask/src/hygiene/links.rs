@@ -66,7 +66,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
 fn file(target: &str) -> Option<String> {
     let path = target.split('#').next().unwrap_or_default();
     let elsewhere = path.contains("://") || path.starts_with("mailto:");
-    let item = path.contains("::") || !path.contains(['/', '.']);
+    let item = !path.contains(['/', '.']);
     (!elsewhere && !item).then(|| path.to_owned())
 }
 
