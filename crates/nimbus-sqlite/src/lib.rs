@@ -4,6 +4,7 @@ mod classify;
 mod database;
 mod error;
 mod gate;
+mod lock;
 mod open;
 mod options;
 mod queue;

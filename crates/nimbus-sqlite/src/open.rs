@@ -20,6 +20,9 @@ const APPLICATION_ID: i32 = 0x4e49_4d42;
 /// After a burst the log shrinks to this many bytes again.
 const LOG_SIZE_LIMIT: u32 = 64 * 1024 * 1024;
 
+/// Enough for all statements of an inbox and a queue that share a file.
+const CACHED_STATEMENTS: usize = 64;
+
 /// What a connection may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -193,10 +196,12 @@ fn configure(
     if let Some(pages) = options.max_pages {
         connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))?;
     }
-    if access == Access::Read {
-        connection.execute_batch("PRAGMA query_only = ON")?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    match access {
+        Access::Read => connection.execute_batch("PRAGMA query_only = ON"),
+        // Whoever begins a write transaction waits for it in its own way.
+        Access::Write => connection.busy_timeout(Duration::ZERO),
     }
-    Ok(())
 }
 
 #[cfg(test)]

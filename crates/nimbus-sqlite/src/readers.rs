@@ -41,7 +41,7 @@ fn read<T>(
 ) -> Result<T, SqliteError> {
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
         .map_err(|source| site.error(source, OPERATION, connection))?;
-    step::run(&tx, site, OPERATION, work)
+    step::guard(&tx, site, OPERATION, work)
 }
 
 /// The body of a reader's thread.

@@ -21,21 +21,34 @@ pub(crate) fn run<T>(
 ) -> Result<T, SqliteError> {
     let fault = |source| site.error(source, operation, tx);
     execute(tx, "SAVEPOINT nimbus_step").map_err(fault)?;
-    let error = match catch_unwind(AssertUnwindSafe(|| work(tx))) {
-        Ok(Ok(value)) if !is_over(tx) => match execute(tx, "RELEASE nimbus_step") {
-            Ok(()) => return Ok(value),
-            Err(source) => fault(source),
-        },
-        Ok(Ok(_)) => site.fault(ErrorKind::Other, operation).with_detail(
-            "the closure ended the transaction it was lent, or passed over an error that did",
-        ),
-        Ok(Err(source)) => fault(source),
-        Err(panic) => site
+    let outcome = guard(tx, site, operation, work).and_then(|value| {
+        if is_over(tx) {
+            return Err(site.fault(ErrorKind::Other, operation).with_detail(
+                "the closure ended the transaction it was lent, or passed over an error that did",
+            ));
+        }
+        execute(tx, "RELEASE nimbus_step").map_err(fault)?;
+        Ok(value)
+    });
+    if outcome.is_err() {
+        undo(tx);
+    }
+    outcome
+}
+
+/// Runs `work`, and turns its error and its panic into ours.
+pub(crate) fn guard<T>(
+    tx: &Transaction<'_>,
+    site: &Site,
+    operation: &'static str,
+    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+) -> Result<T, SqliteError> {
+    match catch_unwind(AssertUnwindSafe(|| work(tx))) {
+        Ok(outcome) => outcome.map_err(|source| site.error(source, operation, tx)),
+        Err(panic) => Err(site
             .fault(ErrorKind::Panicked, operation)
-            .with_detail(panic_text(panic.as_ref())),
-    };
-    undo(tx);
-    Err(error)
+            .with_detail(panic_text(panic.as_ref()))),
+    }
 }
 
 /// Whether `tx` was rolled back as a whole. A statement that ran now would

@@ -8,12 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
 
 use crate::classify;
 use crate::error::{ErrorKind, SqliteError};
 use crate::gate::{Turn, WriteGate};
+use crate::lock::begin_immediate;
 use crate::queue::JobQueue;
 use crate::site::Site;
 use crate::stats::Counters;
@@ -135,14 +136,8 @@ impl Writer {
                 .fault(ErrorKind::Transient, OPERATION)
                 .with_detail("a transaction of this process held the write lock all the time")
         })?;
-        let error = |source| self.site.error(source, OPERATION, &self.connection);
-        let left = deadline.saturating_duration_since(Instant::now());
-        self.connection.busy_timeout(left).map_err(error)?;
-        let tx = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(error)?;
-        self.connection
-            .busy_timeout(self.busy_timeout)
-            .map_err(error)?;
+        let tx = begin_immediate(&self.connection, deadline, || true)
+            .map_err(|source| self.site.error(source, OPERATION, &self.connection))?;
         Ok(Lock { tx, _turn: turn })
     }
 

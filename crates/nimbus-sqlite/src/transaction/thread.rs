@@ -2,15 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
 
 use super::handle::TransactionHandle;
 use crate::classify;
 use crate::error::{ErrorKind, SqliteError};
 use crate::gate::Turn;
+use crate::lock::begin_immediate;
 use crate::open::{self, Access};
 use crate::options::OpenOptions;
 use crate::queue::JobQueue;
@@ -21,9 +22,6 @@ const BEGINNING: &str = "beginning a transaction";
 pub(super) const CALLING: &str = "a call in a transaction";
 pub(super) const COMMITTING: &str = "committing a transaction";
 pub(super) const ROLLING_BACK: &str = "rolling back a transaction";
-
-/// How soon it is noticed that nobody waits for the transaction any more.
-const ATTEMPT: Duration = Duration::from_millis(250);
 
 /// A transaction to open.
 pub(crate) struct Begin {
@@ -124,13 +122,14 @@ pub(crate) fn serve(begins: &Arc<JobQueue<Begin>>, site: &Arc<Site>, options: &O
 /// One transaction, from its begin to its end.
 fn hold(connection: &Connection, begin: Begin, site: &Arc<Site>, options: &OpenOptions) {
     let Begin { turn: _turn, reply } = begin;
-    let tx = match acquire(connection, &reply, site, options) {
-        Some(Ok(tx)) => tx,
-        Some(Err(error)) => {
-            let _ = reply.send(Err(error));
+    // Between two tries it is noticed that nobody waits any more.
+    let deadline = Instant::now() + options.transaction_wait;
+    let tx = match begin_immediate(connection, deadline, || !reply.is_closed()) {
+        Ok(tx) => tx,
+        Err(source) => {
+            let _ = reply.send(Err(site.error(source, BEGINNING, connection)));
             return;
         }
-        None => return,
     };
     let mut open = Open {
         tx,
@@ -156,38 +155,6 @@ fn hold(connection: &Connection, begin: Begin, site: &Arc<Site>, options: &OpenO
                 let _ = reply.send(open.rollback());
                 return;
             }
-        }
-    }
-}
-
-/// Waits for the write lock; none when nobody waits for the answer any more.
-fn acquire<'a>(
-    connection: &'a Connection,
-    reply: &oneshot::Sender<Result<TransactionHandle, SqliteError>>,
-    site: &Site,
-    options: &OpenOptions,
-) -> Option<Result<Transaction<'a>, SqliteError>> {
-    let error = |source| site.error(source, BEGINNING, connection);
-    let deadline = Instant::now() + options.transaction_wait;
-    loop {
-        if reply.is_closed() {
-            return None;
-        }
-        let left = deadline.saturating_duration_since(Instant::now());
-        let attempt = connection
-            .busy_timeout(left.min(ATTEMPT))
-            .and_then(|()| Transaction::new_unchecked(connection, TransactionBehavior::Immediate));
-        match attempt {
-            Ok(tx) => {
-                return Some(
-                    connection
-                        .busy_timeout(options.busy_timeout)
-                        .map(|()| tx)
-                        .map_err(error),
-                );
-            }
-            Err(source) if classify::is_busy(&source) && !left.is_zero() => {}
-            Err(source) => return Some(Err(error(source))),
         }
     }
 }

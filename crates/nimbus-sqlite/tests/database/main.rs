@@ -1,0 +1,13 @@
+//! The SQLite layer against real files.
+
+mod support;
+
+mod files;
+mod full_disk;
+mod group_commit;
+mod lifecycle;
+mod processes;
+mod reads;
+mod schema;
+mod transactions;
+mod write_lock;
