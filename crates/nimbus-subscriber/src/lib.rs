@@ -1,1 +1,21 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+mod builder;
+mod error;
+mod handler;
+mod lifecycle;
+mod processor;
+mod responder;
+mod retry;
+mod running;
+mod session;
+
+pub use builder::SubscriberBuilder;
+pub use error::{SubscriberError, SubscriberErrorKind};
+pub use handler::{
+    EventHandler, FailureClass, HandlerContext, HandlerError, Handoff, PublishError,
+};
+pub use lifecycle::{DuplicateDetected, LifecycleObserver};
+pub use processor::FailureClassifier;
+pub use retry::{Backoff, Jitter, RandomSource, RetryPolicy, RetryRule, SystemRandom};
+pub use running::{Health, HealthStatus, RunReport, Subscriber};

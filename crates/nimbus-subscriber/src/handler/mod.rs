@@ -1,0 +1,13 @@
+//! Typed handlers of events (SUB-26).
+
+mod context;
+mod error;
+mod event_handler;
+mod handlers;
+
+pub use context::{HandlerContext, Handoff, PublishError};
+pub use error::{FailureClass, HandlerError};
+pub use event_handler::EventHandler;
+
+pub(crate) use context::{ContextParts, Outbound};
+pub(crate) use handlers::{BoxedHandler, Handlers, erase};

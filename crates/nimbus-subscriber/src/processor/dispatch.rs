@@ -1,0 +1,42 @@
+use nimbus_messaging::{MessageType, property};
+
+use super::{Interruption, Interrupts, Received, Services};
+use crate::session::HeldSession;
+
+impl Services {
+    /// Hands a message to the code of its type.
+    pub(super) async fn dispatch(
+        &self,
+        message: &mut Received,
+        session: Option<&mut HeldSession>,
+        interrupts: &Interrupts,
+    ) -> Result<(), Interruption> {
+        match message.headers.message_type {
+            MessageType::EventRequest | MessageType::UnsupportedResponse => {
+                self.event_request(message, session, interrupts).await
+            }
+            MessageType::RetryRequest => self.retry_request(message, session, interrupts).await,
+            MessageType::ProcessDeferredRequest => self.process_deferred(session, interrupts).await,
+            MessageType::Unknown => Err(unknown(message)),
+            other => Err(Interruption::Rejected {
+                reason: "UnexpectedMessageType",
+                description: format!("this endpoint takes no messages of type {other}"),
+            }),
+        }
+    }
+}
+
+fn unknown(message: &Received) -> Interruption {
+    let name = message.envelope.properties.text(property::MESSAGE_TYPE);
+    let description = match name {
+        None => "the message has no application property MessageType".to_owned(),
+        Some(name) => {
+            let shown: String = name.chars().take(64).collect();
+            format!("the application property MessageType is {shown:?}, which is no message type")
+        }
+    };
+    Interruption::Rejected {
+        reason: "UnknownMessageType",
+        description,
+    }
+}

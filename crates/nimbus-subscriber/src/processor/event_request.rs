@@ -1,0 +1,125 @@
+use nimbus_messaging::ErrorContent;
+
+use super::attempt::Attempt;
+use super::failure::Block;
+use super::{Interruption, Interrupts, Received, Services};
+use crate::responder::Outcome;
+use crate::session::HeldSession;
+
+/// Event type of the message that asks whether the endpoint is alive.
+const HEARTBEAT: &str = "Heartbeat";
+
+/// Whose turn it is in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// This message's.
+    Now,
+    /// Not this message's; all that it needs has been done.
+    Waits,
+}
+
+impl Services {
+    /// EventRequest, also an UnsupportedResponse that comes back (SUB-09).
+    pub(super) async fn event_request(
+        &self,
+        message: &mut Received,
+        mut session: Option<&mut HeldSession>,
+        interrupts: &Interrupts,
+    ) -> Result<(), Interruption> {
+        message.read_event()?;
+        let message = &*message;
+        if message.event_type() == HEARTBEAT && self.handlers.get(HEARTBEAT).is_none() {
+            self.responder
+                .send(message.about(), Outcome::Resolved)
+                .await?;
+            return Ok(());
+        }
+
+        let identity = self.identify(message);
+        // A copy that a .NET peer republished carries its source id (SUB-18).
+        if let Some(duplicate) = self.find_duplicate(&identity, true).await? {
+            if let Some(session) = session.as_deref_mut() {
+                // After a crash between unblock and drain this delivery is the only trigger left
+                // (SUB-19); a session that another event blocks is left alone.
+                self.request_drain(session).await?;
+            }
+            self.report_duplicate(message, &duplicate).await?;
+            return Ok(());
+        }
+        if let Some(session) = session.as_deref_mut()
+            && self.guard(message, session).await? == Turn::Waits
+        {
+            return Ok(());
+        }
+
+        match self.attempt(message, interrupts).await? {
+            Attempt::Succeeded => self.record_and_resolve(message, identity).await?,
+            Attempt::HandedOff(handoff) => {
+                self.report_handoff(message, handoff).await?;
+                if let Some(session) = session {
+                    session.write(self.blocking_for_handoff(message)).await?;
+                }
+            }
+            Attempt::Failed { error_type, text } => {
+                let block = Block::new(&error_type, &text);
+                self.report_failure(message, &block.error).await?;
+                let (block_id, error) = (block.id.clone(), block.error.clone());
+                if let Some(session) = session {
+                    session.write(self.blocking(message, block)).await?;
+                }
+                self.schedule_retry(message, Some(&block_id), &error)
+                    .await?;
+            }
+            Attempt::SetAside(reason) => self.set_aside(message, reason).await?,
+        }
+        Ok(())
+    }
+
+    /// Keeps the session in order.
+    async fn guard(
+        &self,
+        message: &Received,
+        session: &mut HeldSession,
+    ) -> Result<Turn, Interruption> {
+        let state = session.state().await?;
+        let (blocked, draining) = (state.is_blocked(), state.is_draining());
+        if blocked {
+            let source = self.usable_source(message);
+            let owns_the_block = source.is_some() && state.blocked_by_message_id == source;
+            if !owns_the_block {
+                self.park(message, session).await?;
+                return Ok(Turn::Waits);
+            }
+            if !state.blocked_by_handoff {
+                // The crash came after the block: repeat what may be missing instead of parking
+                // the message behind itself (SUB-10).
+                let block_id = state.block_id.clone();
+                let error = state
+                    .blocked_by_error
+                    .clone()
+                    .unwrap_or_else(unknown_failure);
+                self.report_failure(message, &error).await?;
+                self.schedule_retry(message, block_id.as_deref(), &error)
+                    .await?;
+            }
+            return Ok(Turn::Waits);
+        }
+        if draining {
+            // Behind the messages that wait, never past them (SUB-36).
+            self.park(message, session).await?;
+            self.request_drain(session).await?;
+            return Ok(Turn::Waits);
+        }
+        Ok(Turn::Now)
+    }
+}
+
+/// The failure of a block that an older version wrote without its error.
+fn unknown_failure() -> ErrorContent {
+    ErrorContent {
+        error_text: Some(
+            "the handler failed; its error was reported when the session was blocked".to_owned(),
+        ),
+        ..ErrorContent::default()
+    }
+}

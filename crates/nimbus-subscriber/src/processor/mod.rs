@@ -1,0 +1,26 @@
+//! What each message type does: one file per type, and what they share.
+
+mod attempt;
+mod classify;
+mod dispatch;
+mod drain;
+mod duplicate;
+mod event_request;
+mod failure;
+mod interruption;
+mod park;
+mod process_deferred;
+mod received;
+mod retry_request;
+mod services;
+mod set_aside;
+mod settle;
+mod success;
+
+pub use classify::FailureClassifier;
+
+pub(crate) use classify::Classifiers;
+pub(crate) use interruption::{Interruption, bounded};
+pub(crate) use received::{Interrupts, Received};
+pub(crate) use services::Services;
+pub(crate) use settle::{Settled, process_and_settle};

@@ -1,0 +1,142 @@
+use nimbus_messaging::{ParkedCopy, ParkedRef, SessionState};
+
+use super::attempt::{Attempt, SetAside};
+use super::failure::Block;
+use super::{Interruption, Interrupts, Received, Services};
+use crate::responder::Outcome;
+use crate::session::HeldSession;
+
+/// How many parked copies one drain handles before it lets other messages of the lane pass.
+const COPIES_PER_DRAIN: usize = 100;
+
+impl Services {
+    /// ProcessDeferredRequest: handles the session's parked copies in place, oldest first (SUB-18).
+    pub(super) async fn process_deferred(
+        &self,
+        session: Option<&mut HeldSession>,
+        interrupts: &Interrupts,
+    ) -> Result<(), Interruption> {
+        let Some(session) = session else {
+            return Err(Interruption::Rejected {
+                reason: "NoSession",
+                description: "a ProcessDeferredRequest names no session to drain".to_owned(),
+            });
+        };
+        for _ in 0..COPIES_PER_DRAIN {
+            if session.state().await?.is_blocked() {
+                // Whatever unblocks the session drains it (SUB-16).
+                return Ok(());
+            }
+            let Some(copy) = session.first_parked().await? else {
+                return self.close_the_gate(session).await;
+            };
+            if interrupts.stopping.is_cancelled() {
+                return Err(Interruption::Cancelled);
+            }
+            self.replay(copy, session, interrupts).await?;
+        }
+        self.request_another_drain(session).await
+    }
+
+    /// Nothing is parked: a count that says otherwise was left by a crash or by a .NET peer
+    /// (SUB-37).
+    async fn close_the_gate(&self, session: &mut HeldSession) -> Result<(), Interruption> {
+        if session.state().await?.deferred_count == 0 {
+            return Ok(());
+        }
+        session.write(SessionState::settle_all).await
+    }
+
+    /// Handles one parked copy and removes it.
+    async fn replay(
+        &self,
+        copy: ParkedCopy,
+        session: &mut HeldSession,
+        interrupts: &Interrupts,
+    ) -> Result<(), Interruption> {
+        let ParkedCopy {
+            reference,
+            envelope,
+        } = copy;
+        let (mut message, read) = Received::read(envelope, 1, None, self.clock.now());
+        let read = read.and_then(|()| message.read_event());
+        let done = settled(&reference);
+        if let Err(malformed) = read {
+            let description = malformed.to_string();
+            self.bury(&message, "MalformedMessage", description).await?;
+            return session.unpark(&reference, done).await;
+        }
+
+        let identity = self.identify(&message);
+        if let Some(duplicate) = self.find_duplicate(&identity, true).await? {
+            self.report_duplicate(&message, &duplicate).await?;
+            return session.unpark(&reference, done).await;
+        }
+        match self.attempt(&message, interrupts).await? {
+            Attempt::Succeeded => {
+                self.record_and_resolve(&message, identity).await?;
+                self.tally.replayed();
+                session.unpark(&reference, done).await
+            }
+            Attempt::HandedOff(handoff) => {
+                self.report_handoff(&message, handoff).await?;
+                let block = self.blocking_for_handoff(&message);
+                session.unpark(&reference, both(done, block)).await
+            }
+            Attempt::Failed { error_type, text } => {
+                let block = Block::new(&error_type, &text);
+                self.report_failure(&message, &block.error).await?;
+                // Before the block is written: after it, a redelivered drain would stop at the
+                // block and the retry would be lost.
+                self.schedule_retry(&message, Some(&block.id), &block.error)
+                    .await?;
+                let block = self.blocking(&message, block);
+                session.unpark(&reference, both(done, block)).await
+            }
+            Attempt::SetAside(SetAside::DeadLettered {
+                reason,
+                description,
+            }) => {
+                self.bury(&message, reason, description).await?;
+                session.unpark(&reference, done).await
+            }
+            Attempt::SetAside(reason) => {
+                self.set_aside(&message, reason).await?;
+                session.unpark(&reference, done).await
+            }
+        }
+    }
+
+    /// Dead-letters a copy, which no broker holds any more: the resolver's message, with the event
+    /// in it, is what is left, so it must arrive.
+    async fn bury(
+        &self,
+        message: &Received,
+        reason: &str,
+        description: String,
+    ) -> Result<(), Interruption> {
+        self.tally.dead_lettered();
+        let reason = reason.to_owned();
+        let outcome = Outcome::DeadLettered {
+            reason,
+            description,
+        };
+        self.responder.send(message.about(), outcome).await
+    }
+}
+
+/// The change that counts a copy as settled (SUB-36).
+fn settled(copy: &ParkedRef) -> impl FnOnce(&mut SessionState) + Send + use<> {
+    let sequence = copy.sequence;
+    move |state| state.settle_up_to(sequence)
+}
+
+fn both(
+    first: impl FnOnce(&mut SessionState) + Send,
+    second: impl FnOnce(&mut SessionState) + Send,
+) -> impl FnOnce(&mut SessionState) + Send {
+    move |state| {
+        first(state);
+        second(state);
+    }
+}

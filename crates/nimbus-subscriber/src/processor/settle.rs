@@ -1,0 +1,168 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use nimbus_messaging::{Delivery, Receipt, Settlement};
+use tracing::Instrument;
+
+use super::{Interruption, Interrupts, Received, Services};
+use crate::responder::{Outcome, cut};
+use crate::session::HeldSession;
+
+/// What a lane does after a delivery.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    /// The session is still held and its state known.
+    Continue(Option<Box<HeldSession>>),
+    /// The lane is of no more use: the next one starts afresh.
+    ReleaseLane,
+    /// As [`ReleaseLane`](Self::ReleaseLane), and the inbox store does not answer.
+    StoreUnavailable,
+}
+
+/// Processes one delivery to its settlement.
+///
+/// It must run in a task of its own that nothing aborts: once the handler has returned, the record,
+/// the outcome and the settlement follow to the end (INB-14). Only the handler listens to
+/// `interrupts`; every other call has a bound of its own.
+pub(crate) async fn process_and_settle(
+    services: Arc<Services>,
+    delivery: Delivery,
+    mut session: Option<HeldSession>,
+    interrupts: Interrupts,
+) -> Settled {
+    let Delivery {
+        envelope,
+        delivery_count,
+        enqueued_at,
+        receipt,
+        sequence_number: _,
+    } = delivery;
+    services.tally.received();
+    let now = services.clock.now();
+    let (mut message, read) = Received::read(envelope, delivery_count, enqueued_at, now);
+    let span = tracing::info_span!(
+        "process",
+        messaging.operation.type = "process",
+        messaging.destination.name = %services.endpoint,
+        messaging.message.id = message.headers.message_id.as_deref(),
+        messaging.message.conversation_id = message.headers.correlation_id.as_deref(),
+        nimbus.message_type = %message.headers.message_type,
+        nimbus.event_id = message.headers.event_id.as_ref().map(|id| id.as_str()),
+        nimbus.session_id = message.headers.session_id.as_deref(),
+    );
+    async {
+        let ended = match read {
+            Ok(()) => {
+                services
+                    .dispatch(&mut message, session.as_mut(), &interrupts)
+                    .await
+            }
+            Err(malformed) => Err(malformed.into()),
+        };
+        match settle(&services, &message, receipt, ended).await {
+            AfterSettling::Keep => Settled::Continue(session.map(Box::new)),
+            AfterSettling::Release => Settled::ReleaseLane,
+            AfterSettling::Wait => Settled::StoreUnavailable,
+        }
+    }
+    .instrument(span)
+    .await
+}
+
+enum AfterSettling {
+    Keep,
+    Release,
+    Wait,
+}
+
+async fn settle(
+    services: &Services,
+    message: &Received,
+    receipt: Receipt,
+    ended: Result<(), Interruption>,
+) -> AfterSettling {
+    let settlement = match ended {
+        Ok(()) => Settlement::Complete,
+        Err(Interruption::Rejected {
+            reason,
+            description,
+        }) => dead_lettering(services, message, reason, description).await,
+        Err(Interruption::StoreUnavailable) => {
+            abandon(services, message, receipt).await;
+            return AfterSettling::Wait;
+        }
+        Err(Interruption::Transient) => {
+            abandon(services, message, receipt).await;
+            return AfterSettling::Release;
+        }
+        // Dropping the receipt settles nothing: the message is delivered again.
+        Err(Interruption::LockLost | Interruption::Cancelled) => {
+            services.tally.left();
+            return AfterSettling::Release;
+        }
+    };
+    match receipt.settle(settlement).await {
+        Ok(()) => AfterSettling::Keep,
+        Err(error) => {
+            // Not a failure of the handler: the redelivery is recognised (SUB-38).
+            tracing::warn!(
+                endpoint = %services.endpoint,
+                message_id = message.headers.message_id.as_deref(),
+                error = &error as &dyn std::error::Error,
+                "the broker did not confirm the settlement; if the message comes back and its \
+                 work was recorded, it is skipped"
+            );
+            AfterSettling::Release
+        }
+    }
+}
+
+/// Tells the resolver first, best effort (SUB-22).
+async fn dead_lettering(
+    services: &Services,
+    message: &Received,
+    reason: &'static str,
+    description: String,
+) -> Settlement {
+    tracing::error!(
+        endpoint = %services.endpoint,
+        message_id = message.headers.message_id.as_deref(),
+        reason,
+        description,
+        "dead-lettering a message; mend its cause, then resubmit it"
+    );
+    services.tally.dead_lettered();
+    let settlement = Settlement::DeadLetter {
+        reason: reason.to_owned(),
+        description: cut(&description).to_owned(),
+    };
+    let outcome = Outcome::DeadLettered {
+        reason: reason.to_owned(),
+        description,
+    };
+    // A failure is logged where it happens, and must not keep the message from being set aside.
+    let _ = services.responder.send(message.about(), outcome).await;
+    settlement
+}
+
+async fn abandon(services: &Services, message: &Received, receipt: Receipt) {
+    services.tally.abandoned();
+    if let Err(error) = receipt
+        .abandon(redelivery_delay(message.delivery_count))
+        .await
+    {
+        tracing::warn!(
+            endpoint = %services.endpoint,
+            message_id = message.headers.message_id.as_deref(),
+            error = &error as &dyn std::error::Error,
+            "the broker did not confirm that a message was abandoned; it comes back when its lock \
+             ends"
+        );
+    }
+}
+
+/// From a tenth of a second, doubling to ten seconds.
+fn redelivery_delay(delivery_count: u32) -> Duration {
+    let doublings = delivery_count.saturating_sub(1).min(7);
+    Duration::from_millis(100 * 2_u64.pow(doublings)).min(Duration::from_secs(10))
+}

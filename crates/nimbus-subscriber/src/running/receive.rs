@@ -1,0 +1,68 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use nimbus_messaging::LaneSource;
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+
+use super::health::{Health, Phase};
+use super::lane::LaneWorker;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Accepts lanes, at most `sessions` at a time, until the source is stopped (SUB-29).
+///
+/// It runs in a task of its own, since a pending accept must not be dropped.
+pub(super) async fn accept_lanes(
+    mut source: Box<dyn LaneSource>,
+    sessions: usize,
+    worker: LaneWorker,
+    lanes: TaskTracker,
+    health: Health,
+) {
+    let permits = Arc::new(Semaphore::new(sessions));
+    let stopping = worker.stop.stopping.clone();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let permit = tokio::select! {
+            biased;
+            () = stopping.cancelled() => return,
+            permit = Arc::clone(&permits).acquire_owned() => permit,
+        };
+        // Nobody closes the semaphore.
+        let Ok(permit) = permit else { return };
+        worker.gate.passed(&stopping).await;
+        if stopping.is_cancelled() {
+            return;
+        }
+        match source.accept_next().await {
+            Ok(Some(lane)) => {
+                pause = FIRST_PAUSE;
+                health.enter(Phase::Receiving);
+                let worker = worker.clone();
+                lanes.spawn(async move {
+                    worker.work(lane).await;
+                    drop(permit);
+                });
+            }
+            Ok(None) => return,
+            Err(error) => {
+                // The transport reconnects; never ask it in a busy loop (SUB-30).
+                tracing::warn!(
+                    endpoint = %worker.services.endpoint,
+                    error = &error as &dyn std::error::Error,
+                    ?pause,
+                    "waiting for a session with work failed; trying again after a pause"
+                );
+                health.enter(Phase::Waiting("the broker does not answer; trying again"));
+                tokio::select! {
+                    biased;
+                    () = stopping.cancelled() => return,
+                    () = tokio::time::sleep(pause) => {}
+                }
+                pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+}

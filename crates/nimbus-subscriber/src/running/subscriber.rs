@@ -1,0 +1,241 @@
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nimbus_inbox_core::{CleanupTask, Clock, EndpointId, InboxSetup};
+use nimbus_messaging::{SessionStore, Transport};
+use tokio_util::task::TaskTracker;
+
+use super::gate::IntakeGate;
+use super::health::{Health, Phase};
+use super::lane::LaneWorker;
+use super::receive::accept_lanes;
+use super::start::{Started, start};
+use super::stop::Stop;
+use super::{RunReport, Tally};
+use crate::builder::SubscriberBuilder;
+use crate::error::SubscriberError;
+use crate::handler::{Handlers, Outbound};
+use crate::lifecycle::Lifecycle;
+use crate::processor::{Classifiers, Services};
+use crate::responder::Responder;
+use crate::retry::{RandomSource, RetryPolicies};
+
+/// How long what follows a handler may take after the drain deadline; each of its calls has a bound
+/// of its own, which ends sooner.
+const TAIL_GRACE: Duration = Duration::from_secs(60);
+
+/// Everything a subscriber was built from.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) endpoint: EndpointId,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) inbox: Option<InboxSetup>,
+    pub(crate) session_store: Option<Arc<dyn SessionStore>>,
+    pub(crate) handlers: Handlers,
+    pub(crate) classifiers: Classifiers,
+    pub(crate) retries: RetryPolicies,
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn RandomSource>,
+    pub(crate) concurrent_sessions: usize,
+    pub(crate) session_idle: Duration,
+    pub(crate) drain_deadline: Duration,
+}
+
+/// The runtime of one endpoint: receives, keeps each session in order, dispatches to handlers and
+/// reports every outcome.
+#[derive(Debug)]
+pub struct Subscriber {
+    settings: Settings,
+    health: Health,
+}
+
+impl Subscriber {
+    /// Starts building the subscriber of `endpoint`, e.g. `BillingEndpoint`.
+    pub fn builder(endpoint: impl Into<String>) -> SubscriberBuilder {
+        SubscriberBuilder::new(endpoint.into())
+    }
+
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            health: Health::default(),
+        }
+    }
+
+    /// Liveness and readiness, also while it runs (SUB-31).
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.health.clone()
+    }
+
+    /// Receives until `stop` resolves, then finishes what is in flight and says what it did
+    /// (SUB-29).
+    ///
+    /// After `stop` nothing new is received. Handlers see
+    /// [`stopping`](crate::HandlerContext::stopping) and may finish until the drain deadline, when
+    /// they are dropped; what has returned from its handler is recorded and settled in any case.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscriberError`] when the store or the transport can't serve at startup. Once it
+    /// receives, outages are waited out.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it stops at once: handlers are dropped and their messages delivered again, while
+    /// records and settlements that have begun finish in the background as long as the runtime
+    /// lives.
+    pub async fn run(
+        self,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<RunReport, SubscriberError> {
+        let Self {
+            mut settings,
+            health,
+        } = self;
+        health.enter(Phase::Starting);
+        let started = start(&mut settings)
+            .await
+            .inspect_err(|_| health.enter(Phase::Stopped))?;
+        let drain_deadline = settings.drain_deadline;
+        let running = Running::begin(settings, started, &health);
+        health.enter(Phase::Receiving);
+
+        stop.await;
+
+        health.enter(Phase::Stopping);
+        let report = running.finish(drain_deadline).await;
+        health.enter(Phase::Stopped);
+        Ok(report)
+    }
+}
+
+/// A subscriber that receives.
+struct Running {
+    control: Stop,
+    stopper: Arc<dyn nimbus_messaging::Stopper>,
+    /// Accepting, lanes and cleanup.
+    background: TaskTracker,
+    /// Deliveries in work.
+    processing: TaskTracker,
+    tally: Tally,
+    inbox: Option<nimbus_inbox_core::Inbox>,
+    /// Last, so that a dropped `run` stops what the fields above began.
+    _stop_on_drop: (
+        StopOnDrop,
+        tokio_util::sync::DropGuard,
+        tokio_util::sync::DropGuard,
+    ),
+}
+
+/// Ends the waiting for lanes when `run` is dropped.
+struct StopOnDrop(Arc<dyn nimbus_messaging::Stopper>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Running {
+    fn begin(settings: Settings, started: Started, health: &Health) -> Self {
+        let Started {
+            inbox,
+            resolver,
+            own_queue,
+            lanes,
+        } = started;
+        let tally = Tally::default();
+        let control = Stop::default();
+        let (stopping_guard, abort_guard) = control.on_drop();
+        let (background, processing) = (TaskTracker::new(), TaskTracker::new());
+        let responder = Responder::new(
+            settings.endpoint.clone(),
+            resolver,
+            Arc::clone(&settings.clock),
+        );
+        if let Some(inbox) = &inbox {
+            let cleanup = CleanupTask::new(inbox.clone());
+            background.spawn(cleanup.run(control.stopping.clone()));
+        }
+        let services = Arc::new(Services {
+            endpoint: settings.endpoint,
+            inbox: inbox.clone(),
+            handlers: settings.handlers,
+            classifiers: settings.classifiers,
+            retries: settings.retries,
+            responder,
+            own_queue,
+            outbound: Outbound(settings.transport),
+            lifecycle: settings.lifecycle,
+            clock: settings.clock,
+            random: settings.random,
+            tally: tally.clone(),
+        });
+        let worker = LaneWorker {
+            services,
+            session_store: settings.session_store,
+            gate: IntakeGate::new(inbox.clone(), health.clone()),
+            stop: control.clone(),
+            tasks: processing.clone(),
+            idle: settings.session_idle,
+        };
+        let stopper = lanes.stopper();
+        background.spawn(accept_lanes(
+            lanes,
+            settings.concurrent_sessions,
+            worker,
+            background.clone(),
+            health.clone(),
+        ));
+        Self {
+            control,
+            stopper: Arc::clone(&stopper),
+            background,
+            processing,
+            tally,
+            inbox,
+            _stop_on_drop: (StopOnDrop(stopper), stopping_guard, abort_guard),
+        }
+    }
+
+    /// Finishes what is in flight: handlers until the deadline, what follows them to the end.
+    async fn finish(self, drain_deadline: Duration) -> RunReport {
+        self.control.stopping.cancel();
+        self.stopper.stop();
+        self.background.close();
+        self.processing.close();
+        if tokio::time::timeout(drain_deadline, self.ended())
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                in_work = self.processing.len(),
+                "handlers still run after the drain deadline; dropping them, their messages are \
+                 delivered again"
+            );
+            self.control.abort.cancel();
+            if tokio::time::timeout(TAIL_GRACE, self.ended())
+                .await
+                .is_err()
+            {
+                tracing::error!(
+                    in_work = self.processing.len(),
+                    "records or settlements did not end; their messages are delivered again"
+                );
+            }
+        }
+        let unfinished = u64::try_from(self.processing.len()).unwrap_or(u64::MAX);
+        self.tally.report(unfinished)
+    }
+
+    async fn ended(&self) {
+        self.background.wait().await;
+        self.processing.wait().await;
+        if let Some(inbox) = &self.inbox {
+            inbox.drained().await;
+        }
+    }
+}
