@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod clock;
+mod conformance;
 mod faults;
 mod key;
 mod store;
 
 pub use clock::{ManualClock, TokioClock};
+pub use conformance::{CaseOutcome, CaseResult, Conformance, Namespace, StoreConformance};
 pub use faults::{
     CallCount, CountingStore, Fault, FaultyStore, Gate, GateStore, HeldCall, Point, StoreCall,
     StoreCounts, When,

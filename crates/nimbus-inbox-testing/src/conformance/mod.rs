@@ -1,0 +1,14 @@
+//! Suites that every provider passes, whoever wrote it.
+
+mod case;
+mod dropping;
+mod macros;
+mod namespace;
+mod outcome;
+mod store;
+mod target;
+
+pub use namespace::Namespace;
+pub use outcome::{CaseOutcome, CaseResult};
+pub use store::StoreConformance;
+pub use target::Conformance;
