@@ -5,6 +5,7 @@ mod conformance;
 mod faults;
 mod key;
 mod store;
+mod transport;
 
 pub use clock::{ManualClock, TokioClock};
 pub use conformance::{CaseOutcome, CaseResult, Conformance, Namespace, StoreConformance};
@@ -14,3 +15,7 @@ pub use faults::{
 };
 pub use key::key;
 pub use store::InMemoryInbox;
+pub use transport::{
+    BrokerCall, BrokerHook, BrokerOperation, BrokerOptions, BrokerPoint, DeadLetter,
+    InMemoryBroker, InMemoryTransport, LoggedCall, MessageStatus, ProcessId, QueuedMessage,
+};

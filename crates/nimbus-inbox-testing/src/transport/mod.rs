@@ -1,0 +1,23 @@
+//! A broker in memory: sessions, locks and schedules, with every call open to a test.
+
+mod broker;
+mod call;
+mod connected;
+mod hook;
+mod inspect;
+mod lane;
+mod lanes;
+mod lock;
+mod options;
+mod process;
+mod sender;
+mod session_store;
+mod settler;
+mod state;
+
+pub use broker::InMemoryBroker;
+pub use connected::InMemoryTransport;
+pub use hook::{BrokerCall, BrokerHook, BrokerOperation, BrokerPoint};
+pub use inspect::{DeadLetter, LoggedCall, MessageStatus, QueuedMessage};
+pub use options::BrokerOptions;
+pub use process::ProcessId;
