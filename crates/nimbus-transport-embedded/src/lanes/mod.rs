@@ -1,0 +1,8 @@
+//! Accepting lanes and receiving from them.
+
+mod lane;
+mod lock;
+mod settler;
+mod source;
+
+pub(crate) use source::EmbeddedLanes;
