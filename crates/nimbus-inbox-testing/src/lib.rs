@@ -16,6 +16,7 @@ pub use faults::{
 pub use key::key;
 pub use store::InMemoryInbox;
 pub use transport::{
-    BrokerCall, BrokerHook, BrokerOperation, BrokerOptions, BrokerPoint, DeadLetter,
-    InMemoryBroker, InMemoryTransport, LoggedCall, MessageStatus, ProcessId, QueuedMessage,
+    BrokerCall, BrokerFault, BrokerGate, BrokerHook, BrokerOperation, BrokerOptions, BrokerPoint,
+    BrokerWhen, DeadLetter, HeldBrokerCall, InMemoryBroker, InMemoryTransport, LoggedCall,
+    MessageStatus, ProcessId, QueuedMessage,
 };

@@ -5,9 +5,11 @@ use nimbus_inbox_core::Timestamp;
 use nimbus_messaging::{Address, SessionId, TransportError};
 use tokio::sync::Notify;
 
+use super::faults::{Barrier, Rule};
 use super::state::{QueueRules, State};
 use super::{
-    BrokerCall, BrokerHook, BrokerOptions, BrokerPoint, InMemoryTransport, LoggedCall, ProcessId,
+    BrokerCall, BrokerFault, BrokerGate, BrokerHook, BrokerOptions, BrokerPoint, BrokerWhen,
+    InMemoryTransport, LoggedCall, ProcessId,
 };
 
 /// A broker in memory that a test looks into, disturbs and stops where it likes.
@@ -129,7 +131,19 @@ impl InMemoryBroker {
         *hooks = hooks.iter().cloned().chain([hook]).collect();
     }
 
-    /// Removes all hooks. A call that stands in one is not freed.
+    /// Lets calls that meet `when` suffer a fault, from now on.
+    pub fn inject(&self, when: BrokerWhen, fault: BrokerFault) {
+        self.add_hook(Rule::new(when, fault));
+    }
+
+    /// Holds calls that meet `when` at `point`, from now on.
+    pub fn hold(&self, when: BrokerWhen, point: BrokerPoint) -> BrokerGate {
+        let (barrier, gate) = Barrier::new(when, point);
+        self.add_hook(barrier);
+        gate
+    }
+
+    /// Removes all hooks, faults and gates. A call that stands in one is not freed.
     pub fn clear_hooks(&self) {
         *self.hooks() = Arc::new([]);
     }

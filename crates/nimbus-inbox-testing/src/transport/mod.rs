@@ -3,7 +3,7 @@
 mod broker;
 mod call;
 mod connected;
-mod hook;
+mod faults;
 mod inspect;
 mod lane;
 mod lanes;
@@ -17,7 +17,10 @@ mod state;
 
 pub use broker::InMemoryBroker;
 pub use connected::InMemoryTransport;
-pub use hook::{BrokerCall, BrokerHook, BrokerOperation, BrokerPoint};
+pub use faults::{
+    BrokerCall, BrokerFault, BrokerGate, BrokerHook, BrokerOperation, BrokerPoint, BrokerWhen,
+    HeldBrokerCall,
+};
 pub use inspect::{DeadLetter, LoggedCall, MessageStatus, QueuedMessage};
 pub use options::BrokerOptions;
 pub use process::ProcessId;

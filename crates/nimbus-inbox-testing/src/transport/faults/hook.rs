@@ -4,7 +4,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nimbus_messaging::{Address, Envelope, SessionId, TransportError};
 
-use super::ProcessId;
+use crate::transport::ProcessId;
 
 /// What a call asks of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +68,7 @@ pub enum BrokerPoint {
     After,
 }
 
-/// A call to the broker, as a [`BrokerHook`] and the [log](super::InMemoryBroker::log) see it.
+/// A call to the broker, as a [`BrokerHook`] and the [log](crate::InMemoryBroker::log) see it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct BrokerCall {
@@ -90,7 +90,8 @@ pub struct BrokerCall {
 ///
 /// It may note the call, wait (for a permit, for a time, for ever) or fail it: an error before the
 /// effect prevents it, an error [after](BrokerPoint::After) it loses the answer. This is how
-/// faults are made and how an explorer decides what happens next.
+/// [faults](super::BrokerFault) and [gates](super::BrokerGate) work, and how an explorer decides
+/// what happens next.
 #[async_trait]
 pub trait BrokerHook: Debug + Send + Sync + 'static {
     /// A call reached a point.
