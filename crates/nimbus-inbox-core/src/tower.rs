@@ -1,7 +1,7 @@
 //! The inbox as a layer around a service that handles messages (INB-39).
 
-use std::mem;
 use std::task::{Context, Poll};
+use std::{fmt, mem};
 
 use tower_layer::Layer;
 use tower_service::Service;
@@ -11,7 +11,6 @@ use crate::{BoxFuture, Error, Inbox, InboxStore, Processed};
 /// Wraps a service so that a message which already succeeded does not reach it.
 ///
 /// `K` finds the message id in a request: `Fn(&Request) -> Option<&str>`.
-#[derive(Debug, Clone)]
 pub struct InboxLayer<K, S: InboxStore + ?Sized = dyn InboxStore> {
     inbox: Inbox<S>,
     message_id: K,
@@ -45,7 +44,6 @@ impl<I, K: Clone, S: InboxStore + ?Sized> Layer<I> for InboxLayer<K, S> {
 /// Its response says whether the service ran. Its errors are the service's own, and the inbox's
 /// converted into them; after either, abandon the message for redelivery. Dropping a response
 /// future is as safe as dropping [`Inbox::process`].
-#[derive(Debug, Clone)]
 pub struct InboxService<I, K, S: InboxStore + ?Sized = dyn InboxStore> {
     inner: I,
     inbox: Inbox<S>,
@@ -80,5 +78,43 @@ where
             let handler = async move || ready.call(request).await;
             inbox.process(&id, handler).await
         })
+    }
+}
+
+// Derived, these would ask the store to be `Clone`.
+
+impl<K: Clone, S: InboxStore + ?Sized> Clone for InboxLayer<K, S> {
+    fn clone(&self) -> Self {
+        Self {
+            inbox: self.inbox.clone(),
+            message_id: self.message_id.clone(),
+        }
+    }
+}
+
+impl<I: Clone, K: Clone, S: InboxStore + ?Sized> Clone for InboxService<I, K, S> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            inbox: self.inbox.clone(),
+            message_id: self.message_id.clone(),
+        }
+    }
+}
+
+impl<K, S: InboxStore + ?Sized> fmt::Debug for InboxLayer<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InboxLayer")
+            .field("inbox", &self.inbox)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I: fmt::Debug, K, S: InboxStore + ?Sized> fmt::Debug for InboxService<I, K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InboxService")
+            .field("inner", &self.inner)
+            .field("inbox", &self.inbox)
+            .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,5 @@
 //! The inbox around a handler: order, bypass, failures, concurrency.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on panics")]
 
 #[path = "support/logs.rs"]
 mod logs;

@@ -156,3 +156,100 @@ fn leading(bytes: &[u8], matches: impl Fn(u8) -> bool) -> usize {
         .position(|b| !matches(*b))
         .unwrap_or(bytes.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::redact;
+
+    const SECRET: &str = "hunter2";
+
+    /// INB-11: every form in which connection strings, URLs, headers and debug output carry one.
+    #[test]
+    fn a_secret_is_found_in_every_form() {
+        let forms = [
+            "Password=hunter2",
+            "password = hunter2;Timeout=5",
+            "PWD={hunter2;}};x};Database=d",
+            "Pwd='it''s hunter2'",
+            "Password=\"hunter2;still \\\" hunter2\";x",
+            "Password=two words hunter2;x",
+            "Password=a,hunter2",
+            "User Password = hunter2",
+            "AccountEndpoint=https://x;AccountKey=hunter2==;",
+            "Account Key=hunter2",
+            "SharedAccessKeyName=Root;SharedAccessKey=hunter2",
+            "https://x/?sv=1&sig=hunter2&se=2",
+            "SharedAccessSignature sr=x&sig=hunter2",
+            "client_secret=hunter2&grant_type=x",
+            "access_token: hunter2",
+            "{\"password\":\"hunter2\",\"user\":\"sa\"}",
+            "{\"password\" : \"a\\\"hunter2\"}",
+            "Config { user: \"sa\", password: \"a, hunter2\" }",
+            "Config { password: Some(\"a, hunter2\"), user: 1 }",
+            "\"Server=x;Password=\\\"hunter2\\\";\"",
+            "config[\"password\"] = hunter2",
+            "password => hunter2",
+            "authorization: Basic hunter2",
+            "Authorization: Bearer hunter2",
+            "got bearer  hunter2.x.y back",
+            "amqp://guest:hunter2@rabbit:5672/%2f",
+            "postgres://app:a/hunter2@b@db/inbox",
+            "redis://hunter2@cache",
+            "mot de passé password=hunter2",
+            "\u{e9}password=hunter2",
+            "api-key: hunter2, other: 1",
+            "passphrase=hunter2\nnext line",
+        ];
+        for form in forms {
+            let shown = redact(form);
+            assert!(!shown.contains(SECRET), "{form} became {shown}");
+            assert!(shown.contains("[redacted]"), "{form} became {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_is_kept() {
+        for text in [
+            "password authentication failed for user \"app\"",
+            "no such table: InboxMessages; run `cargo xtask provision`",
+            "Server=db;Database=inbox;SharedAccessKeyName=Root;Encrypt=true",
+            "https://account.documents.azure.com:443/dbs/MessageDatabase",
+            "unique constraint on (identity_hash)=(\\x00) at 12:30:01",
+            "azure_core::token::Error, design=1, config=2",
+            "",
+            "äöü 日本語 \u{1f4a1}",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+        assert_eq!(
+            redact("Server=db;Password=hunter2;Encrypt=true"),
+            "Server=db;Password=[redacted];Encrypt=true"
+        );
+        assert_eq!(
+            redact("amqp://guest:hunter2@rabbit:5672"),
+            "amqp://guest:[redacted]@rabbit:5672"
+        );
+    }
+
+    proptest! {
+        /// Any text at all, and texts made of what the rules look for.
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC*", syntax in "([=:'\"`{}\\\\;&@/ \u{e9}]|password|sig|bearer|://){0,40}") {
+            redact(&text);
+            redact(&syntax);
+        }
+
+        /// INB-11: a quoted secret is removed whatever it holds and whatever stands around it.
+        #[test]
+        fn a_quoted_secret_is_always_removed(
+            before in "[a-z ;]{0,10}",
+            secret in "[a-zA-Z0-9;&=:@/ ]{0,10}hunter2[a-zA-Z0-9;&=:@/ ]{0,10}",
+            after in "[a-z ;=]{0,10}",
+        ) {
+            let text = format!("{before};Password=\"{secret}\"{after}");
+            prop_assert!(!redact(&text).contains(SECRET));
+        }
+    }
+}

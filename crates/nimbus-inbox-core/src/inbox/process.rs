@@ -47,6 +47,9 @@ impl<S: InboxStore + ?Sized> Inbox<S> {
     /// An absent id is the empty text. A missing, blank or too long id runs the handler without
     /// the inbox; that is warned of, counted, and shown in [`Handled::recorded`] (INB-03).
     ///
+    /// A handler that only hands its work off must not return `Ok`, since that is recorded
+    /// (INB-13); [`process_claims`](Self::process_claims) has a way to hand off.
+    ///
     /// # Errors
     ///
     /// The handler's error as it was; nothing is recorded then (INB-12). A transient [`Error`]
