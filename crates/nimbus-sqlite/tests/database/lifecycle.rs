@@ -1,6 +1,8 @@
 //! Opening and closing.
 
+use std::path::Path;
 use std::sync::mpsc;
+use std::thread;
 
 use nimbus_sqlite::rusqlite::Connection;
 use nimbus_sqlite::{Database, ErrorKind, OpenOptions};
@@ -100,8 +102,7 @@ async fn dropping_the_last_handle_finishes_what_was_queued() {
         }
     }
     let fixture = Fixture::new().await;
-    let path = fixture.path();
-    let second = Database::open(&path, OpenOptions::default())
+    let second = Database::open(fixture.path(), OpenOptions::default())
         .await
         .expect("the same file");
     let stranger = fixture.stranger();
@@ -123,8 +124,30 @@ async fn dropping_the_last_handle_finishes_what_was_queued() {
     assert_eq!(fixture.names().await, ["queued"]);
 }
 
+/// The last connection that is closed takes the log with it.
+fn wait_for_last_connection(path: &Path) {
+    while path.with_extension("db-wal").exists() {
+        thread::yield_now();
+    }
+}
+
 #[tokio::test]
-async fn an_open_that_is_dropped_leaves_no_thread_behind() {
+async fn dropping_the_last_handle_ends_the_threads() {
+    let fixture = Fixture::new().await;
+    let tx = fixture.database.transaction().await.expect("nobody else");
+    tx.commit().await.expect("it is open");
+    let path = fixture.path();
+    let Fixture {
+        database,
+        directory,
+    } = fixture;
+    drop(database);
+    wait_for_last_connection(&path);
+    drop(directory);
+}
+
+#[tokio::test]
+async fn an_open_that_is_dropped_ends_its_threads() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("test.db");
     let opening = {
@@ -136,4 +159,6 @@ async fn an_open_that_is_dropped_leaves_no_thread_behind() {
         .await
         .expect("a good file");
     database.ensure_schema(items()).await.expect("a good file");
+    database.close().await;
+    wait_for_last_connection(&path);
 }

@@ -1,45 +1,26 @@
-//! Several processes on one file, and one that may not write it. The test runs
-//! itself as a child.
+//! Several processes on one file, and one that may not write it.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 
 use nimbus_sqlite::{Database, OpenOptions};
 
+use crate::child::{run_test, subject, this_program};
 use crate::support::{insert, items};
 
-const FILE: &str = "NIMBUS_SQLITE_TEST_FILE";
 const WRITES: usize = 100;
-
-/// The file that the parent names, in a child.
-fn file_of_parent() -> Option<PathBuf> {
-    env::var_os(FILE).map(PathBuf::from)
-}
-
-fn child(program: &Path, test: &str, file: &Path) -> Command {
-    let mut command = Command::new(program);
-    command
-        .args(["--exact", "--nocapture", test])
-        .env(FILE, file);
-    command
-}
-
-fn this_program() -> PathBuf {
-    env::current_exe().expect("a test is a program")
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_processes_make_and_write_one_file() {
-    if let Some(file) = file_of_parent() {
+    if let Some(file) = subject() {
         return write_from_a_process(&file).await;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("test.db");
     let children: Vec<Child> = (0..6)
         .map(|_| {
-            child(
-                &this_program(),
+            run_test(
+                &mut Command::new(this_program()),
                 "processes::several_processes_make_and_write_one_file",
                 &path,
             )
@@ -96,7 +77,7 @@ async fn a_file_or_directory_that_may_not_be_written_is_refused() {
 
     const NOBODY: u32 = 65_534;
 
-    if let Some(directory) = file_of_parent() {
+    if let Some(directory) = subject() {
         return meet_refusals(&directory).await;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
@@ -124,8 +105,8 @@ async fn a_file_or_directory_that_may_not_be_written_is_refused() {
     fs::copy(this_program(), &program).expect("writable");
     restrict(&program, 0o755);
     let test = "processes::a_file_or_directory_that_may_not_be_written_is_refused";
-    let mut command = child(&program, test, directory.path());
-    command.current_dir("/");
+    let mut command = Command::new(&program);
+    run_test(&mut command, test, directory.path()).current_dir("/");
     if fs::File::options().append(true).open(&file).is_ok() {
         command.uid(NOBODY).gid(NOBODY);
     }

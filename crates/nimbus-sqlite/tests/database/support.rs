@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 pub(crate) struct Fixture {
     pub(crate) database: Database,
-    directory: TempDir,
+    pub(crate) directory: TempDir,
 }
 
 impl Fixture {

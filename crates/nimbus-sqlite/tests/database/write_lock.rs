@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nimbus_sqlite::{ErrorKind, OpenOptions};
+use nimbus_sqlite::{ErrorKind, OpenOptions, rusqlite};
 
 use crate::support::{Fixture, insert, queue, queue_insert};
 
@@ -128,28 +128,36 @@ async fn a_write_goes_on_as_soon_as_the_transaction_before_it_is_over() {
 
 #[tokio::test]
 async fn a_transaction_that_nobody_waits_for_any_more_gives_up_its_place() {
-    let fixture = Fixture::new().await;
+    let options = OpenOptions::default()
+        .with_busy_timeout(Duration::from_millis(20))
+        .with_transaction_wait(Duration::from_secs(24 * 60 * 60));
+    let fixture = Fixture::with(options).await;
     let stranger = fixture.stranger();
     stranger
         .execute_batch("BEGIN IMMEDIATE")
         .expect("nobody else writes");
     let database = fixture.database.clone();
-    let in_line = {
-        let database = database.clone();
-        queue(async move { database.transaction().await })
-    };
-    let behind = queue(async move { database.transaction().await });
-    drop(in_line);
-    stranger.execute_batch("COMMIT").expect("it is open");
-    behind
-        .await
-        .expect("the lock is free")
-        .rollback()
-        .await
-        .expect("it is open");
-    fixture
+    let in_line = queue(async move { database.transaction().await });
+    let error = fixture
         .database
         .write(|tx| insert(tx, "a"))
         .await
-        .expect("the lock is free");
+        .expect_err("somebody is first");
+    assert_eq!(
+        error.extended_code(),
+        None,
+        "it didn't come as far as SQLite"
+    );
+    drop(in_line);
+    // Once the place is free, only the stranger's lock is in the way.
+    loop {
+        let error = fixture
+            .database
+            .write(|tx| insert(tx, "a"))
+            .await
+            .expect_err("the lock is taken");
+        if error.extended_code() == Some(rusqlite::ffi::SQLITE_BUSY) {
+            break;
+        }
+    }
 }
