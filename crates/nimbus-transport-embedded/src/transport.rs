@@ -122,11 +122,11 @@ impl EmbeddedTransport {
     pub async fn subscribe(
         &self,
         topic: impl Into<Address> + Send,
-        endpoint: &EndpointId,
+        endpoint: impl Into<Address> + Send,
         filter: impl Into<EventFilter> + Send,
     ) -> Result<(), TransportError> {
         let (topic, filter) = (named(topic.into())?, filter.into());
-        let queue = self.queue(&Address::new(endpoint.as_str())).await?;
+        let queue = self.queue(&endpoint.into()).await?;
         let name = topic.as_str().to_owned();
         self.shared
             .write("subscribing an endpoint", move |tx, _| {

@@ -50,7 +50,7 @@ pub(super) fn drain(
             line::settle(db, held, sequence, count, &Settlement::Complete, now)?;
             drained.push(taken.envelope);
         }
-        line::release(db, held)?;
+        line::release(db, held, ticks)?;
     }
     Ok(drained)
 }

@@ -148,11 +148,18 @@ impl Lane for EmbeddedLane {
     async fn release(self: Box<Self>) -> Result<(), TransportError> {
         self.lock.released();
         let held = self.lock.held();
-        self.shared
-            .write("releasing a lane", move |tx, _| line::release(tx, held))
+        let was_held = self
+            .shared
+            .write("releasing a lane", move |tx, now| {
+                line::release(tx, held, now.unix_ticks())
+            })
             .await?;
         self.shared.changed(self.queue);
-        Ok(())
+        if was_held {
+            Ok(())
+        } else {
+            Err(self.lock.is_lost("it was released"))
+        }
     }
 }
 

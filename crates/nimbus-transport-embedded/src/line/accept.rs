@@ -11,14 +11,14 @@ pub(crate) struct Accepted {
     pub(crate) session: Option<String>,
 }
 
-pub(crate) const FIND_EXPIRED_EMPTY: &str =
+pub(super) const FORGET_EXPIRED_EMPTY: &str =
     "delete from nimbus_queue_lane where queue = ?1 and locked_until <= ?2 and head is null";
 
-pub(crate) const FREE_EXPIRED: &str =
+pub(super) const FREE_EXPIRED: &str =
     "update nimbus_queue_lane set lock_token = null, locked_until = null, head_taken = 0
      where queue = ?1 and locked_until <= ?2";
 
-pub(crate) const FIND_OLDEST_FREE: &str = "select lane, session from nimbus_queue_lane
+pub(super) const FIND_OLDEST_FREE: &str = "select lane, session from nimbus_queue_lane
      where queue = ?1 and locked_until is null and head_due_at <= ?2
      order by head_due_at, head limit 1";
 
@@ -30,7 +30,7 @@ pub(crate) fn accept(
     until: i64,
     token: LockToken,
 ) -> rusqlite::Result<Option<Accepted>> {
-    db.prepare_cached(FIND_EXPIRED_EMPTY)?
+    db.prepare_cached(FORGET_EXPIRED_EMPTY)?
         .execute((queue.0, now))?;
     db.prepare_cached(FREE_EXPIRED)?.execute((queue.0, now))?;
     activate(db, queue, now)?;

@@ -27,6 +27,12 @@ pub(crate) fn enqueue(db: &Connection, arrival: Arrival<'_>) -> rusqlite::Result
     become_head_if_first(db, lane, db.last_insert_rowid(), arrival.at)
 }
 
+pub(super) const FIND_LANE: &str =
+    "select lane from nimbus_queue_lane where queue = ?1 and session = ?2";
+
+pub(super) const NEXT_IN_LINE: &str = "select sequence, enqueued_at from nimbus_queue_message
+     where lane = ?1 order by sequence limit 1";
+
 /// The lane of a session, made if there is none; a new one without a session.
 pub(super) fn lane_for(
     db: &Connection,
@@ -36,7 +42,7 @@ pub(super) fn lane_for(
     let known = match session {
         None => None,
         Some(session) => db
-            .prepare_cached("select lane from nimbus_queue_lane where queue = ?1 and session = ?2")?
+            .prepare_cached(FIND_LANE)?
             .query_row((queue.0, session), |row| row.get(0))
             .optional()?,
     };
@@ -66,10 +72,7 @@ pub(super) fn become_head_if_first(
 /// The oldest message that is left in the lane becomes its head; none leaves it empty.
 pub(super) fn advance(db: &Connection, lane: i64) -> rusqlite::Result<()> {
     let next: Option<(i64, i64)> = db
-        .prepare_cached(
-            "select sequence, enqueued_at from nimbus_queue_message
-             where lane = ?1 order by sequence limit 1",
-        )?
+        .prepare_cached(NEXT_IN_LINE)?
         .query_row([lane], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     db.prepare_cached(

@@ -53,9 +53,10 @@ pub(crate) fn renew(db: &Connection, held: Held, now: i64, until: i64) -> rusqli
     Ok(renewed > 0)
 }
 
-/// Gives the lane back; what is not settled is at its head again. Nothing happens when the lock is
-/// lost.
-pub(crate) fn release(db: &Connection, held: Held) -> rusqlite::Result<()> {
+/// Gives the lane back; what is not settled is at its head again. `false` when the lock is lost.
+pub(crate) fn release(db: &Connection, held: Held, now: i64) -> rusqlite::Result<bool> {
+    let held_until_now = holds(db, held, now)?;
+    // A lock that ran out and that nobody took is freed too: the next holder needn't find out.
     let emptied = db
         .prepare_cached(
             "delete from nimbus_queue_lane where lane = ?1 and lock_token = ?2 and head is null",
@@ -69,5 +70,5 @@ pub(crate) fn release(db: &Connection, held: Held) -> rusqlite::Result<()> {
         )?
         .execute((held.lane, held.token))?;
     }
-    Ok(())
+    Ok(held_until_now)
 }

@@ -8,6 +8,9 @@ mod scheduled;
 mod settle;
 mod take;
 
+#[cfg(test)]
+mod plans;
+
 pub(crate) use accept::{Accepted, accept};
 pub(crate) use enqueue::{Arrival, enqueue};
 pub(crate) use hold::{Held, LockToken, release, renew};

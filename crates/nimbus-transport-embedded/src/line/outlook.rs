@@ -5,7 +5,7 @@ use nimbus_sqlite::rusqlite::{self, Connection, OptionalExtension, params};
 use super::hold::Held;
 use crate::address::QueueId;
 
-pub(crate) const QUEUE_OUTLOOK: &str = "select min(at) from (
+pub(super) const QUEUE_OUTLOOK: &str = "select min(at) from (
      select * from (select head_due_at as at from nimbus_queue_lane
                     where queue = ?1 and locked_until is null and head_due_at is not null
                     order by head_due_at limit 1)

@@ -49,17 +49,17 @@ pub(crate) fn cancel(db: &Connection, schedule: i64, now: i64) -> rusqlite::Resu
     Ok(withdrawn > 0)
 }
 
+pub(super) const FIND_DUE: &str = "select sequence, due_at, session_id from nimbus_queue_message
+     where queue = ?1 and state = 'scheduled' and due_at <= ?2
+     order by due_at, sequence limit ?3";
+
 /// Scheduled messages that are due join the end of their lines, in the order of their instants.
 ///
 /// They take new sequence numbers: they stand behind what was sent before they were due. Whoever
 /// adds to the queue or looks into it calls this first.
 pub(crate) fn activate(db: &Connection, queue: QueueId, now: i64) -> rusqlite::Result<()> {
     let due: Vec<(i64, i64, Option<String>)> = db
-        .prepare_cached(
-            "select sequence, due_at, session_id from nimbus_queue_message
-             where queue = ?1 and state = 'scheduled' and due_at <= ?2
-             order by due_at, sequence limit ?3",
-        )?
+        .prepare_cached(FIND_DUE)?
         .query_map(params![queue.0, now, MOST_AT_ONCE], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
