@@ -8,21 +8,13 @@ use rusqlite::Transaction;
 use tokio::sync::oneshot;
 
 use crate::error::{ErrorKind, SqliteError};
-use crate::gate::WriteGate;
-use crate::open::{self, Access};
+use crate::open;
 use crate::options::OpenOptions;
-use crate::queue::JobQueue;
-use crate::readers::{self, ReadJob};
 use crate::schema::Schema;
-use crate::site::Site;
-use crate::stats::{Counters, Stats};
-use crate::transaction::{self, Begin, TransactionHandle};
-use crate::worker::Workers;
-use crate::writer::{self, Job, Writer};
-
-/// Each answers in the order in which SQLite runs statements on one connection;
-/// two let a short read pass a long one.
-const READERS: usize = 2;
+use crate::shared::Shared;
+use crate::stats::Stats;
+use crate::transaction::{Begin, TransactionHandle};
+use crate::{readers, writer};
 
 /// One SQLite file, opened.
 ///
@@ -31,17 +23,6 @@ const READERS: usize = 2;
 #[derive(Clone)]
 pub struct Database {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    site: Arc<Site>,
-    options: OpenOptions,
-    writes: Arc<JobQueue<Job>>,
-    reads: Arc<JobQueue<ReadJob>>,
-    begins: Arc<JobQueue<Begin>>,
-    gate: WriteGate,
-    counters: Arc<Counters>,
-    workers: Workers,
 }
 
 impl Database {
@@ -63,12 +44,7 @@ impl Database {
     ///
     /// Dropping the future may leave an empty database behind, and no thread.
     pub async fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self, SqliteError> {
-        let shared = Shared::new(open::durable_path(path.as_ref())?, options);
-        shared.start_writer().await?;
-        for _ in 0..READERS {
-            shared.start_reader().await?;
-        }
-        shared.start_transactions()?;
+        let shared = Shared::open(open::durable_path(path.as_ref())?, options).await?;
         tracing::debug!(path = %shared.site.path().display(), "opened a SQLite database");
         Ok(Self {
             shared: Arc::new(shared),
@@ -241,104 +217,5 @@ impl fmt::Debug for Database {
         f.debug_struct("Database")
             .field("path", self.shared.site.path())
             .finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    fn new(path: Arc<Path>, options: OpenOptions) -> Self {
-        Self {
-            site: Arc::new(Site::new(path)),
-            options,
-            writes: Arc::new(JobQueue::new()),
-            reads: Arc::new(JobQueue::new()),
-            begins: Arc::new(JobQueue::new()),
-            gate: WriteGate::default(),
-            counters: Arc::default(),
-            workers: Workers::new(),
-        }
-    }
-
-    /// Returns once the file exists and is ours.
-    async fn start_writer(&self) -> Result<(), SqliteError> {
-        let (ready, opened) = oneshot::channel();
-        let (site, options) = (Arc::clone(&self.site), self.options.clone());
-        let (jobs, gate, counters) = (
-            Arc::clone(&self.writes),
-            self.gate.clone(),
-            Arc::clone(&self.counters),
-        );
-        self.workers.spawn(&self.site, "nimbus-sq-write", move || {
-            let connection = match open::create(&site, &options) {
-                Ok(connection) => connection,
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                    return;
-                }
-            };
-            let _ = ready.send(Ok(()));
-            Writer {
-                connection,
-                jobs,
-                gate,
-                site,
-                counters,
-                busy_timeout: options.busy_timeout,
-            }
-            .serve();
-        })?;
-        self.opened(opened).await
-    }
-
-    async fn start_reader(&self) -> Result<(), SqliteError> {
-        let (ready, opened) = oneshot::channel();
-        let (site, options, jobs) = (
-            Arc::clone(&self.site),
-            self.options.clone(),
-            Arc::clone(&self.reads),
-        );
-        self.workers.spawn(&self.site, "nimbus-sq-read", move || {
-            let connection = match open::another(&site, &options, Access::Read) {
-                Ok(connection) => connection,
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                    return;
-                }
-            };
-            let _ = ready.send(Ok(()));
-            readers::serve(&connection, &site, &jobs);
-        })?;
-        self.opened(opened).await
-    }
-
-    fn start_transactions(&self) -> Result<(), SqliteError> {
-        let (site, options, begins) = (
-            Arc::clone(&self.site),
-            self.options.clone(),
-            Arc::clone(&self.begins),
-        );
-        self.workers.spawn(&self.site, "nimbus-sq-tx", move || {
-            transaction::serve(&begins, &site, &options)
-        })
-    }
-
-    async fn opened(
-        &self,
-        opened: oneshot::Receiver<Result<(), SqliteError>>,
-    ) -> Result<(), SqliteError> {
-        opened
-            .await
-            .unwrap_or_else(|_| Err(self.site.fault(ErrorKind::Closed, "opening")))
-    }
-
-    fn close(&self) {
-        self.writes.close();
-        self.reads.close();
-        self.begins.close();
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.close();
     }
 }

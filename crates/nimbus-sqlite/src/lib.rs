@@ -10,6 +10,7 @@ mod options;
 mod queue;
 mod readers;
 mod schema;
+mod shared;
 mod site;
 mod stats;
 mod step;

@@ -2,12 +2,10 @@
 
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::classify;
 use crate::error::{ErrorKind, SqliteError};
 use crate::options::{Durability, OpenOptions};
 use crate::site::Site;
@@ -59,7 +57,7 @@ pub(crate) fn create(site: &Site, options: &OpenOptions) -> Result<Connection, S
         return Err(site.fault(ErrorKind::ReadOnly, OPERATION));
     }
     claim(&connection, site)?;
-    enter_wal_mode(&connection, site, options.busy_timeout)?;
+    enter_wal_mode(&connection, site)?;
     configure(&connection, options, Access::Write).map_err(error)?;
     Ok(connection)
 }
@@ -150,23 +148,10 @@ fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
     })
 }
 
-/// SQLite doesn't wait for others while it changes the mode, so that this has
-/// to: several processes may open a fresh file at once.
-fn enter_wal_mode(
-    connection: &Connection,
-    site: &Site,
-    patience: Duration,
-) -> Result<(), SqliteError> {
-    let deadline = Instant::now() + patience;
-    let mode: String = loop {
-        match connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)) {
-            Ok(mode) => break mode,
-            Err(source) if classify::is_busy(&source) && Instant::now() < deadline => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(source) => return Err(site.error(source, OPERATION, connection)),
-        }
-    };
+fn enter_wal_mode(connection: &Connection, site: &Site) -> Result<(), SqliteError> {
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))
+        .map_err(|source| site.error(source, OPERATION, connection))?;
     if mode.eq_ignore_ascii_case("wal") {
         return Ok(());
     }

@@ -22,12 +22,11 @@ pub(crate) fn run<T>(
     let fault = |source| site.error(source, operation, tx);
     execute(tx, "SAVEPOINT nimbus_step").map_err(fault)?;
     let outcome = guard(tx, site, operation, work).and_then(|value| {
-        if is_over(tx) {
-            return Err(site.fault(ErrorKind::Other, operation).with_detail(
+        execute(tx, "RELEASE nimbus_step").map_err(|source| {
+            fault(source).with_detail(
                 "the closure ended the transaction it was lent, or passed over an error that did",
-            ));
-        }
-        execute(tx, "RELEASE nimbus_step").map_err(fault)?;
+            )
+        })?;
         Ok(value)
     });
     if outcome.is_err() {

@@ -112,20 +112,14 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn serve(&self) {
-        let mut group: Vec<Job> = Vec::new();
-        loop {
-            if group.is_empty() {
-                match self.jobs.pop() {
-                    Some(job) => group.push(job),
-                    None => return,
-                }
-            }
-            match self.begin(group[0].deadline()) {
+        while let Some(first) = self.jobs.pop() {
+            match self.begin(first.deadline()) {
                 Ok(lock) => {
+                    let mut group = vec![first];
                     self.jobs.top_up(&mut group, LARGEST_GROUP);
-                    self.settle(lock, std::mem::take(&mut group));
+                    self.settle(lock, group);
                 }
-                Err(error) => group = give_up(group, &error),
+                Err(error) => answer(first, Some(error)),
             }
         }
     }
@@ -214,21 +208,6 @@ struct Lock<'a> {
     tx: Transaction<'a>,
     /// Given up after `tx`: fields are dropped in their order.
     _turn: Turn,
-}
-
-/// Answers the first of `group` and all others that have waited long enough;
-/// the rest may have better luck.
-fn give_up(group: Vec<Job>, error: &SqliteError) -> Vec<Job> {
-    let now = Instant::now();
-    let mut patient = Vec::new();
-    for (index, job) in group.into_iter().enumerate() {
-        if index == 0 || job.deadline() <= now || !error.is_transient() {
-            answer(job, Some(error.clone()));
-        } else {
-            patient.push(job);
-        }
-    }
-    patient
 }
 
 fn answer_all(group: Vec<Job>, failure: Option<&SqliteError>) {

@@ -199,6 +199,10 @@ async fn a_closure_that_ends_its_transaction_is_told_so() {
         .await
         .expect_err("the transaction isn't the closure's to end");
     assert_eq!(error.kind(), ErrorKind::Other);
+    assert!(
+        error.to_string().contains("ended the transaction"),
+        "{error}"
+    );
     fixture
         .database
         .write(|tx| insert(tx, "b"))

@@ -49,7 +49,7 @@ async fn a_lock_that_another_process_keeps_is_transient() {
 }
 
 #[tokio::test]
-async fn everyone_who_waited_long_enough_is_told_at_once() {
+async fn everyone_who_waited_long_enough_is_told() {
     let fixture = Fixture::with(impatient()).await;
     let stranger = fixture.stranger();
     stranger
