@@ -32,25 +32,30 @@ pub(crate) fn misconfigured(operation: Operation, context: impl Into<String>) ->
 
 fn kind_of(error: &SqliteError) -> ErrorKind {
     if error.outcome_unknown() {
-        return ErrorKind::OutcomeUnknown;
+        ErrorKind::OutcomeUnknown
+    } else if is_passing(error) {
+        ErrorKind::Transient
+    } else {
+        ErrorKind::Configuration
     }
-    match error.kind() {
-        // The program closes the file as it ends, and a panic is a defect: the message is better
-        // off with another delivery in both cases.
-        FileErrorKind::Transient | FileErrorKind::Closed | FileErrorKind::Panicked => {
-            ErrorKind::Transient
-        }
-        // The statements never change, so one that SQLite refuses has met a table that is not
-        // ours.
-        _ => ErrorKind::Configuration,
-    }
+}
+
+/// Whether the message is better off with another delivery than with a person.
+///
+/// The program closes the file as it ends, and a panic is a defect. But our statements never
+/// change, so one that SQLite refuses has met a table that is not ours, and always will.
+pub(crate) fn is_passing(error: &SqliteError) -> bool {
+    matches!(
+        error.kind(),
+        FileErrorKind::Transient | FileErrorKind::Closed | FileErrorKind::Panicked
+    )
 }
 
 /// What to do, where the file's error can't know it.
 pub(crate) fn remedy(provision: &str, error: &SqliteError) -> String {
     match error.kind() {
         _ if error.outcome_unknown() => {
-            "; it may be in the file all the same, and recording it again is right".to_owned()
+            "; it may have happened all the same, and doing it again is right".to_owned()
         }
         FileErrorKind::MissingTable => {
             format!("; run `{provision}`, or open it with automatic creation")

@@ -4,10 +4,18 @@ mod error;
 mod inbox;
 mod options;
 mod schema;
+#[cfg(feature = "sessions")]
+mod sessions;
 mod table;
+mod tables;
 mod transaction;
 
 pub use inbox::SqliteInbox;
-/// The file and what is done with it, for programs that share it with the inbox.
-pub use nimbus_sqlite::{Database, Durability, OpenOptions, TransactionHandle};
+/// The file and what is done with it, for programs that share it with the inbox, and the driver
+/// whose types their closures name.
+pub use nimbus_sqlite::{
+    Database, Durability, OpenOptions, SqliteError, TransactionHandle, rusqlite,
+};
 pub use options::SqliteInboxOptions;
+#[cfg(feature = "sessions")]
+pub use sessions::SqliteSessions;

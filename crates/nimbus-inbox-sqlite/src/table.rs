@@ -59,12 +59,12 @@ impl TableName {
 
     /// What creates the table in the file at `path`, or checks it.
     pub(crate) fn provision_command(&self, path: &Path) -> String {
-        let table = if *self == Self::default() {
-            String::new()
+        let command = provision_command(path);
+        if *self == Self::default() {
+            command
         } else {
-            format!(" --table {}", self.0)
-        };
-        format!("cargo xtask provision --sqlite {}{table}", path.display())
+            format!("{command} --table {}", self.0)
+        }
     }
 }
 
@@ -79,6 +79,11 @@ impl fmt::Display for TableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0)
     }
+}
+
+/// What creates the tables of this crate in the file at `path`, or checks them.
+pub(crate) fn provision_command(path: &Path) -> String {
+    format!("cargo xtask provision --sqlite {}", path.display())
 }
 
 #[cfg(test)]

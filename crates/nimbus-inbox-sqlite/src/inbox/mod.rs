@@ -6,17 +6,17 @@ mod store;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use nimbus_inbox_core::{Clock, Error, InboxKey, Operation, Recorded};
 use nimbus_sqlite::rusqlite::{self, Transaction};
-use nimbus_sqlite::{Database, ErrorKind, SqliteError};
+use nimbus_sqlite::{Database, SqliteError};
 use records::Statements;
 
 use crate::error::{self, misconfigured};
 use crate::options::SqliteInboxOptions;
 use crate::schema;
 use crate::table::TableName;
+use crate::tables::{Tables, Unusable};
 
 /// Inbox records in one SQLite file, for the processes of one machine.
 ///
@@ -24,13 +24,10 @@ use crate::table::TableName;
 /// commit. Cheap to clone; clones share the file and its threads, which end with the last of them.
 #[derive(Clone)]
 pub struct SqliteInbox {
-    pub(crate) database: Database,
     table: TableName,
+    tables: Arc<Tables>,
     pub(crate) statements: Arc<Statements>,
     pub(crate) clock: Arc<dyn Clock>,
-    auto_create: bool,
-    /// Whether the table was seen; it is looked for again after it was missed.
-    is_ready: Arc<AtomicBool>,
 }
 
 impl SqliteInbox {
@@ -78,20 +75,19 @@ impl SqliteInbox {
     /// page limit of `options` are not used.
     #[must_use]
     pub fn on(database: Database, options: SqliteInboxOptions) -> Self {
+        let schema = schema::schema(&options.table);
         Self {
-            database,
+            tables: Arc::new(Tables::new(database, schema, options.auto_create)),
             statements: Arc::new(Statements::new(&options.table)),
             table: options.table,
             clock: options.clock,
-            auto_create: options.auto_create,
-            is_ready: Arc::default(),
         }
     }
 
     /// The file, for handlers that keep their data in it and for tools.
     #[must_use]
     pub fn database(&self) -> &Database {
-        &self.database
+        self.tables.database()
     }
 
     /// Records the keys in order, in a transaction of the caller's own (INB-41).
@@ -117,56 +113,28 @@ impl SqliteInbox {
 
     /// Makes sure that the table is there before it is used for the first time.
     pub(crate) async fn ensure(&self, operation: Operation) -> Result<(), Error> {
-        if self.is_ready.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        self.look(operation).await
-    }
-
-    /// Looks for the table, and creates it where that is allowed. Whoever comes at the same time
-    /// does the same, which is harmless.
-    async fn look(&self, operation: Operation) -> Result<(), Error> {
-        let encoding: String = self
-            .database
-            .read(|tx| tx.query_row("PRAGMA encoding", (), |row| row.get(0)))
-            .await
-            .map_err(|error| self.failed(operation, error))?;
-        // SQLite replaces some characters as it converts, so that two ids could become one.
-        if encoding != "UTF-8" {
-            return Err(misconfigured(
-                operation,
-                format!(
-                    "the database {} stores text as {encoding}, which can't keep every id byte by \
-                     byte; give the inbox a file of its own, or convert this one to UTF-8",
-                    self.database.path().display()
-                ),
-            ));
-        }
-        let schema = schema::schema(&self.table);
-        let found = if self.auto_create {
-            self.database.ensure_schema(schema).await
-        } else {
-            self.database.verify_schema(schema).await
-        };
-        found.map_err(|error| self.failed(operation, error))?;
-        self.is_ready.store(true, Ordering::Release);
-        Ok(())
+        let found = self.tables.ensure().await;
+        found.map_err(|unusable| self.unusable(operation, unusable))
     }
 
     pub(crate) fn failed(&self, operation: Operation, error: SqliteError) -> Error {
-        if error.kind() == ErrorKind::MissingTable {
-            self.is_ready.store(false, Ordering::Release);
-        }
+        self.tables.noticed(&error);
         error::failed(operation, &self.table, error)
+    }
+
+    fn unusable(&self, operation: Operation, unusable: Unusable) -> Error {
+        match unusable {
+            Unusable::File(error) => self.failed(operation, error),
+            Unusable::Encoding(context) => misconfigured(operation, context),
+        }
     }
 }
 
 impl fmt::Debug for SqliteInbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteInbox")
-            .field("path", &self.database.path())
+            .field("path", &self.database().path())
             .field("table", &self.table.as_str())
-            .field("auto_create", &self.auto_create)
             .finish_non_exhaustive()
     }
 }

@@ -26,7 +26,8 @@ impl InboxStore for SqliteInbox {
     }
 
     async fn verify(&self) -> Result<(), Error> {
-        self.look(Operation::Verify).await
+        let found = self.tables.look().await;
+        found.map_err(|unusable| self.unusable(Operation::Verify, unusable))
     }
 
     async fn check(&self, keys: &[InboxKey]) -> Result<Vec<Option<Timestamp>>, Error> {
@@ -35,7 +36,7 @@ impl InboxStore for SqliteInbox {
         }
         self.ensure(Operation::Check).await?;
         let (statements, keys) = (Arc::clone(&self.statements), keys.to_vec());
-        self.database
+        self.database()
             .read(move |snapshot| statements.check(snapshot, &keys))
             .await
             .map_err(|error| self.failed(Operation::Check, error))
@@ -48,7 +49,7 @@ impl InboxStore for SqliteInbox {
         self.ensure(Operation::Record).await?;
         let (statements, clock) = (Arc::clone(&self.statements), Arc::clone(&self.clock));
         let keys = keys.to_vec();
-        self.database
+        self.database()
             .write(move |tx| statements.record(tx, &keys, clock.now()))
             .await
             .map_err(|error| self.failed(Operation::Record, error))
@@ -63,7 +64,7 @@ impl InboxStore for SqliteInbox {
         self.ensure(Operation::Purge).await?;
         let (statements, clock) = (Arc::clone(&self.statements), Arc::clone(&self.clock));
         let endpoint = endpoint.clone();
-        self.database
+        self.database()
             .write(move |tx| {
                 let cutoff = cutoff.instant(clock.now());
                 statements.purge(tx, &endpoint, cutoff, limit)
