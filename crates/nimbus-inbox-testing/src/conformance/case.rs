@@ -1,11 +1,9 @@
-use std::any::Any;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use tokio::runtime::Builder;
-use tokio::time::timeout;
 
 use super::outcome::CaseResult;
+use super::watched::{Ended, watched};
 
 /// One case of a suite, ready to run once.
 pub(super) struct Case {
@@ -15,12 +13,6 @@ pub(super) struct Case {
     pub(super) time_limit: Duration,
     pub(super) body: Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>,
 }
-
-/// Enough to let calls truly overlap, few enough for many cases at once.
-const WORKERS: usize = 4;
-
-/// How long a finished case may take to stop what it started.
-const SHUTDOWN: Duration = Duration::from_secs(5);
 
 impl Case {
     pub(super) fn result(self) -> CaseResult {
@@ -38,33 +30,11 @@ impl Case {
         if let Some(reason) = self.unavailable {
             return Err(format!("can't run here: {reason}"));
         }
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(WORKERS)
-            .enable_all()
-            .build()
-            .map_err(|error| format!("no runtime for the case: {error}"))?;
-        // On a worker, so that the limit also ends a case whose store blocks its thread.
-        let task = runtime.spawn((self.body)());
-        let ended = runtime.block_on(async { timeout(self.time_limit, task).await });
-        let result = match ended {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(stopped)) => Err(match stopped.try_into_panic() {
-                Ok(payload) => text_of(payload.as_ref()),
-                Err(cancelled) => cancelled.to_string(),
-            }),
-            Err(_) => Err(format!(
-                "{} hung: it was not done after {:?}",
-                self.name, self.time_limit
-            )),
-        };
-        runtime.shutdown_timeout(SHUTDOWN);
-        result
+        let limit = self.time_limit;
+        watched(limit, self.body).map_err(|ended| match ended {
+            Ended::Panicked(text) => text,
+            Ended::Hung => format!("{} hung: it was not done after {limit:?}", self.name),
+            Ended::NoRuntime(error) => format!("no runtime for the case: {error}"),
+        })
     }
-}
-
-fn text_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("panicked without a text")
-        .to_owned()
 }

@@ -1,7 +1,7 @@
-//! Calls that their caller gives up.
+//! Calls that their caller gives up, or leaves alone for a while.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 
 /// Polls `call` until it was left pending `polls` times, then drops it; at zero it is never
@@ -9,7 +9,14 @@ use std::task::Poll;
 ///
 /// A call that is woken once per await is thus dropped at its `polls`-th await.
 pub(super) async fn drop_after<T>(polls: usize, call: impl Future<Output = T>) -> Option<T> {
-    let mut call = pin!(call);
+    pause_after(polls, pin!(call)).await
+}
+
+/// The same, but leaves the call where it stands. A call that answered may not be polled again.
+pub(super) async fn pause_after<T>(
+    polls: usize,
+    mut call: Pin<&mut impl Future<Output = T>>,
+) -> Option<T> {
     let mut left = polls;
     poll_fn(|context| {
         if left == 0 {
@@ -43,8 +50,12 @@ mod tests {
                 progress.fetch_add(1, Ordering::SeqCst);
                 7
             };
-            assert_eq!(drop_after(polls, call).await, answer);
+            let mut call = pin!(call);
+            assert_eq!(pause_after(polls, call.as_mut()).await, answer);
             assert_eq!(progress.load(Ordering::SeqCst), reached);
+            if answer.is_none() {
+                assert_eq!(call.await, 7);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod namespace;
 mod outcome;
 mod store;
 mod target;
+mod watched;
 
 pub use namespace::Namespace;
 pub use outcome::{CaseOutcome, CaseResult};

@@ -12,12 +12,26 @@ use super::{CaseOutcome, StoreConformance};
 #[must_use]
 pub struct Conformance {
     suites: Vec<Box<dyn FnOnce() -> Vec<Case>>>,
+    only: String,
 }
 
 impl Conformance {
+    fn of(cases: impl FnOnce() -> Vec<Case> + 'static) -> Self {
+        Self {
+            suites: vec![Box::new(cases)],
+            only: String::new(),
+        }
+    }
+
     /// Adds another suite.
     pub fn and(mut self, other: impl Into<Self>) -> Self {
         self.suites.extend(other.into().suites);
+        self
+    }
+
+    /// Leaves out the cases whose names don't contain `part`.
+    pub fn only(mut self, part: impl Into<String>) -> Self {
+        self.only = part.into();
         self
     }
 
@@ -48,7 +62,10 @@ impl Conformance {
     }
 
     fn cases(self) -> impl Iterator<Item = Case> {
-        self.suites.into_iter().flat_map(|cases| cases())
+        self.suites
+            .into_iter()
+            .flat_map(|cases| cases())
+            .filter(move |case| case.name.contains(&self.only))
     }
 }
 
@@ -63,9 +80,7 @@ fn trial(case: Case) -> Trial {
 
 impl From<StoreConformance> for Conformance {
     fn from(suite: StoreConformance) -> Self {
-        Self {
-            suites: vec![Box::new(|| suite.into_cases())],
-        }
+        Self::of(|| suite.into_cases())
     }
 }
 
@@ -73,6 +88,7 @@ impl fmt::Debug for Conformance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Conformance")
             .field("suites", &self.suites.len())
+            .field("only", &self.only)
             .finish()
     }
 }

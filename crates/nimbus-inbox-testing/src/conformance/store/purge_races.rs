@@ -1,15 +1,21 @@
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::future::join;
-use nimbus_inbox_core::{Cutoff, InboxKey};
+use nimbus_inbox_core::{Cutoff, Error, InboxKey};
+use tokio::time::timeout;
 
 use super::subject::{Store, Subject, at_once, bound, expect, keys, named};
 use super::{StoreCase, cases};
+use crate::conformance::dropping::pause_after;
+use crate::key;
 
 pub(super) const CASES: &[StoreCase] = cases![Nothing:
     purges_and_records_at_once_keep_apart,
-    a_record_recreated_during_a_purge_survives,
+    a_record_recreated_at_any_await_of_a_purge_survives,
+    a_record_recreated_amid_other_purges_survives,
 ];
 
 /// INB-23, INB-36: two replicas clean up while a third records.
@@ -63,28 +69,77 @@ async fn purge_until_gone(
     removed
 }
 
-/// INB-23
-async fn a_record_recreated_during_a_purge_survives(subject: Subject) {
+/// How long a call may wait for one that stands still before that one moves on. It decides how
+/// much is tried, not what is right.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// INB-23: never one that was recreated after the purge looked.
+async fn a_record_recreated_at_any_await_of_a_purge_survives(subject: Subject) {
+    let (here, there) = (subject.open().await, subject.open().await);
+    let endpoint = named("Billing");
+    for polls in 0.. {
+        let one = key("Billing", &format!("order-{polls}"));
+        here.record_one(&one).await;
+        let instant = here.pass(here.created_at(&one).await).await;
+        let cutoff = Cutoff::Before(instant);
+        let mut purge = pin!(here.0.purge(&endpoint, cutoff, bound(10)));
+        if let Some(answer) = pause_after(polls, purge.as_mut()).await {
+            expect("an undisturbed purge", answer);
+            return;
+        }
+        let mut meanwhile = pin!(async {
+            there.purge_all("Billing", cutoff).await;
+            there.record_one(&one).await
+        });
+        let recorded = match timeout(PATIENCE, meanwhile.as_mut()).await {
+            Ok(recorded) => {
+                expect_or_busy(purge.await);
+                recorded
+            }
+            // It waits for what the purge has locked.
+            Err(_) => {
+                let (purged, recorded) = join(purge, meanwhile).await;
+                expect_or_busy(purged);
+                recorded
+            }
+        };
+        // Without that the old record was still there, and the purge could take it.
+        if recorded.is_now() {
+            let created = here.check_one(&one).await;
+            assert!(
+                created.is_some_and(|created| created >= instant),
+                "paused after {polls} polls, a purge removed a record that was recreated since: \
+                 {created:?}"
+            );
+        }
+    }
+}
+
+/// Takes a purge that lost against another for one that removed nothing.
+fn expect_or_busy(purged: Result<u64, Error>) {
+    match purged {
+        Err(error) if error.is_transient() => {}
+        other => {
+            expect("a purge beside another", other);
+        }
+    }
+}
+
+/// INB-23: the same, where one statement does the work and races on the server.
+async fn a_record_recreated_amid_other_purges_survives(subject: Subject) {
     let store = subject.open().await;
-    let others = [
-        subject.open().await,
-        subject.open().await,
-        subject.open().await,
-    ];
+    let others = [subject.open().await, subject.open().await];
     for one in keys("Billing", "order", 20) {
         store.record_one(&one).await;
         let instant = store.pass(store.created_at(&one).await).await;
         let purges = others.clone().map(|store| async move {
             for _ in 0..10 {
                 let cutoff = Cutoff::Before(instant);
-                let purged = store.0.purge(&named("Billing"), cutoff, bound(10)).await;
-                match purged {
-                    Err(error) if !error.is_transient() => expect("a purge", Err(error)),
-                    _ => tokio::task::yield_now().await,
-                }
+                expect_or_busy(store.0.purge(&named("Billing"), cutoff, bound(10)).await);
+                tokio::task::yield_now().await;
             }
         });
-        // Comes right after whichever purge removed the old record, amid the others.
+        // Comes right after whichever purge removed the old record.
         let recreation = async {
             while !store.record_one(&one).await.is_now() {
                 tokio::task::yield_now().await;

@@ -6,14 +6,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use nimbus_inbox_core::{Error, InboxStore, StoreCapabilities};
-use tokio::runtime::Builder;
-use tokio::time::timeout;
 
 use super::CASES;
 use super::subject::Subject;
 use crate::ManualClock;
 use crate::conformance::Namespace;
 use crate::conformance::case::Case;
+use crate::conformance::watched::watched;
 
 pub(super) type Opened = BoxFuture<'static, Result<Arc<dyn InboxStore>, Error>>;
 
@@ -147,17 +146,12 @@ impl StoreConformance {
 
     /// Asks a store what it can promise; `None` when none could be opened.
     fn probe(&self) -> Option<StoreCapabilities> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .ok()?;
-        let namespace = Namespace::unique();
-        let opened = (self.factory)(namespace.clone());
-        let store = runtime.block_on(async { timeout(self.time_limit, opened).await });
-        let capabilities = store.ok().and_then(Result::ok).map(|s| s.capabilities());
-        runtime.shutdown_timeout(Duration::from_secs(5));
-        capabilities
+        let factory = Arc::clone(&self.factory);
+        let probe = || async move {
+            let store = factory(Namespace::unique()).await.ok()?;
+            Some(store.capabilities())
+        };
+        watched(self.time_limit, || probe().boxed()).ok().flatten()
     }
 }
 
