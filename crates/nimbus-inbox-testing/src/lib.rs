@@ -8,7 +8,10 @@ mod store;
 mod transport;
 
 pub use clock::{ManualClock, TokioClock};
-pub use conformance::{CaseOutcome, CaseResult, Conformance, Namespace, StoreConformance};
+pub use conformance::{
+    CaseOutcome, CaseResult, Conformance, DeadLettered, Namespace, StoreConformance,
+    TransportConformance, TransportUnderTest,
+};
 pub use faults::{
     CallCount, CountingStore, Fault, FaultyStore, Gate, GateStore, HeldCall, Point, StoreCall,
     StoreCounts, When,

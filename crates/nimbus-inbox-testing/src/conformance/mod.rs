@@ -7,9 +7,11 @@ mod namespace;
 mod outcome;
 mod store;
 mod target;
+mod transport;
 mod watched;
 
 pub use namespace::Namespace;
 pub use outcome::{CaseOutcome, CaseResult};
 pub use store::StoreConformance;
 pub use target::Conformance;
+pub use transport::{DeadLettered, TransportConformance, TransportUnderTest};

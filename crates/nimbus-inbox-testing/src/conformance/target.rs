@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use super::case::Case;
-use super::{CaseOutcome, StoreConformance};
+use super::{CaseOutcome, StoreConformance, TransportConformance};
 
 /// One or more suites, ready to run as a test target.
 ///
@@ -80,6 +80,12 @@ fn trial(case: Case) -> Trial {
 
 impl From<StoreConformance> for Conformance {
     fn from(suite: StoreConformance) -> Self {
+        Self::of(|| suite.into_cases())
+    }
+}
+
+impl From<TransportConformance> for Conformance {
+    fn from(suite: TransportConformance) -> Self {
         Self::of(|| suite.into_cases())
     }
 }
