@@ -65,9 +65,10 @@ fn session(name: &str) -> SessionId {
 }
 
 fn blocked_by(event: &str) -> SessionState {
-    let mut state = SessionState::default();
-    state.blocked_by_event_id = Some(EventId::new(event));
-    state
+    SessionState {
+        blocked_by_event_id: Some(EventId::new(event)),
+        ..SessionState::default()
+    }
 }
 
 fn copy(sequence: i64, id: &str, body: &'static str) -> ParkedCopy {
