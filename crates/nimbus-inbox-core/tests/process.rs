@@ -295,3 +295,20 @@ async fn an_erased_inbox_shares_store_and_tails() {
     assert_eq!(erased.endpoint().as_str(), "Billing");
     assert!(!format!("{erased:?}").contains("records"));
 }
+
+/// INB-09: an id that holds a line break can't forge a log line.
+#[tokio::test]
+async fn an_id_cannot_forge_a_log_line() {
+    let logs = Logs::capture();
+    let inbox = inbox(InMemoryInbox::new());
+    let id = "m-1\n2026-01-01 WARN forged";
+    fresh(&inbox, id).await;
+    assert!(fresh(&inbox, id).await.is_duplicate());
+    assert_eq!(logs.events("INFO", "duplicate delivery skipped").len(), 1);
+    assert!(
+        !logs
+            .text()
+            .lines()
+            .any(|line| line.starts_with("2026-01-01 WARN"))
+    );
+}

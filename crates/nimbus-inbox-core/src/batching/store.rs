@@ -87,14 +87,14 @@ impl<S: InboxStore + ?Sized> Batching<S> {
 fn checks<S: InboxStore + ?Sized>(store: Arc<S>) -> StoreCall<Option<Timestamp>> {
     Box::new(move |keys| {
         let store = Arc::clone(&store);
-        Box::pin(async move { store.check(&keys).await })
+        Box::pin(async move { S::check(&store, &keys).await })
     })
 }
 
 fn records<S: InboxStore + ?Sized>(store: Arc<S>) -> StoreCall<Recorded> {
     Box::new(move |keys| {
         let store = Arc::clone(&store);
-        Box::pin(async move { store.record(&keys).await })
+        Box::pin(async move { S::record(&store, &keys).await })
     })
 }
 
@@ -110,7 +110,7 @@ impl<S: InboxStore + ?Sized> InboxStore for Batching<S> {
     }
 
     async fn verify(&self) -> Result<(), Error> {
-        self.store.verify().await
+        S::verify(&self.store).await
     }
 
     async fn check(&self, keys: &[InboxKey]) -> Result<Vec<Option<Timestamp>>, Error> {
@@ -127,7 +127,7 @@ impl<S: InboxStore + ?Sized> InboxStore for Batching<S> {
         cutoff: Cutoff,
         limit: PurgeLimit,
     ) -> Result<u64, Error> {
-        self.store.purge(endpoint, cutoff, limit).await
+        S::purge(&self.store, endpoint, cutoff, limit).await
     }
 }
 

@@ -37,17 +37,19 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
         self.instruments.failure(operation, error.kind());
         let provider = self.store.provider();
         let kind = error.kind().as_str();
+        // Recorded as text, it is shown with escapes and can't forge a line.
         let cause = cause_of(error);
+        let cause = cause.as_str();
         let retry_after = error.retry_after();
         if error.kind() == ErrorKind::Configuration {
             tracing::error!(
-                %operation, provider, kind, %cause, ?retry_after,
+                %operation, provider, kind, cause, ?retry_after,
                 "the inbox store refused a call: no message can be deduplicated until its set-up \
                  is corrected"
             );
         } else {
             tracing::warn!(
-                %operation, provider, kind, %cause, ?retry_after,
+                %operation, provider, kind, cause, ?retry_after,
                 "the inbox store failed a call: nothing counts as a duplicate, and what was under \
                  way is tried again"
             );

@@ -22,6 +22,7 @@ use crate::{
     Timestamp,
 };
 
+/// Calls name `S`: through the `Arc`, which is a store itself, each would be boxed twice.
 #[derive(Debug)]
 pub(crate) struct Boundary<S: InboxStore + ?Sized> {
     store: Arc<S>,
@@ -69,7 +70,7 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
     /// The creation time of each key, in one store call.
     pub(crate) async fn check(&self, keys: &[InboxKey]) -> Result<Vec<Option<Timestamp>>, Error> {
         let span = message_span(Operation::Check, keys);
-        let call = async { counted(self.store.check(keys).await?, keys, Operation::Check) };
+        let call = async { counted(S::check(&self.store, keys).await?, keys, Operation::Check) };
         self.call(Operation::Check, self.timeout, call)
             .instrument(span)
             .await
@@ -103,7 +104,7 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
         keys: &[InboxKey],
     ) -> Result<Vec<Recorded>, Error> {
         let within = deadline.saturating_duration_since(Instant::now());
-        let call = async { counted(self.store.record(keys).await?, keys, Operation::Record) };
+        let call = async { counted(S::record(&self.store, keys).await?, keys, Operation::Record) };
         self.call(Operation::Record, within, call).await
     }
 
@@ -121,7 +122,7 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
             { telemetry::MESSAGING_OPERATION_NAME } = Operation::Purge.as_str(),
             { telemetry::MESSAGING_CONSUMER_GROUP } = endpoint.as_str(),
         );
-        let call = async { self.store.purge(endpoint, cutoff, limit).await };
+        let call = async { S::purge(&self.store, endpoint, cutoff, limit).await };
         self.call(Operation::Purge, self.timeout, call)
             .instrument(span)
             .await
@@ -131,7 +132,7 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
     /// Verifies the store. Startup fails with the provider's reason, so its text is kept, without
     /// secrets (INB-32).
     pub(crate) async fn verify(&self) -> Result<(), Error> {
-        let call = async { self.store.verify().await };
+        let call = async { S::verify(&self.store).await };
         self.call(Operation::Verify, self.timeout, call)
             .await
             .map_err(|error| self.explained(&error))
