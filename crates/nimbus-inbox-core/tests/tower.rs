@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
 
 use nimbus_inbox_core::{Error, Inbox, InboxLayer, Processed, Recorded};
 use nimbus_inbox_testing::{Fault, FaultyStore, InMemoryInbox, When};
-use tower::{ServiceBuilder, ServiceExt, service_fn};
+use tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 
 #[derive(Debug)]
 struct Delivery {
@@ -74,4 +75,47 @@ async fn the_service_sees_a_success_once() {
     let error = service.oneshot(delivery("m-2")).await.unwrap_err();
     assert!(error.downcast_ref::<Error>().unwrap().is_transient());
     assert_eq!(runs.load(Ordering::SeqCst), 4);
+}
+
+/// A service that insists on being polled ready before it is called; a clone is not ready.
+#[derive(Debug, Default)]
+struct Strict {
+    ready: bool,
+}
+
+impl Clone for Strict {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Service<Delivery> for Strict {
+    type Response = ();
+    type Error = Error;
+    type Future = std::future::Ready<Result<(), Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.ready = true;
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Delivery) -> Self::Future {
+        assert!(
+            std::mem::take(&mut self.ready),
+            "called without being ready"
+        );
+        std::future::ready(Ok(()))
+    }
+}
+
+/// The service that was polled ready is the one that is called.
+#[tokio::test]
+async fn the_service_that_is_ready_takes_the_call() {
+    let inbox = Inbox::new("Billing", InMemoryInbox::new()).unwrap();
+    let layer = InboxLayer::new(inbox, |delivery: &Delivery| delivery.message_id.as_deref());
+    let mut service = layer.layer(Strict::default());
+    for id in ["m-1", "m-2"] {
+        let done = service.ready().await.unwrap().call(delivery(id)).await;
+        assert!(!done.unwrap().is_duplicate());
+    }
 }
