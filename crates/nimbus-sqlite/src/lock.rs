@@ -18,9 +18,20 @@ pub(crate) fn begin_immediate(
     deadline: Instant,
     is_wanted: impl Fn() -> bool,
 ) -> rusqlite::Result<Transaction<'_>> {
+    while_busy(deadline, is_wanted, || {
+        Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+    })
+}
+
+/// Tries as long as another connection's lock is the reason to fail.
+pub(crate) fn while_busy<T>(
+    deadline: Instant,
+    is_wanted: impl Fn() -> bool,
+    attempt: impl Fn() -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
     let mut pauses = PAUSES.iter().cycle();
     loop {
-        match Transaction::new_unchecked(connection, TransactionBehavior::Immediate) {
+        match attempt() {
             Err(error) if classify::is_busy(&error) && Instant::now() < deadline && is_wanted() => {
                 thread::sleep(pauses.next().copied().unwrap_or_default());
             }

@@ -2,11 +2,12 @@
 
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{ErrorKind, SqliteError};
+use crate::lock::while_busy;
 use crate::options::{Durability, OpenOptions};
 use crate::site::Site;
 
@@ -57,7 +58,7 @@ pub(crate) fn create(site: &Site, options: &OpenOptions) -> Result<Connection, S
         return Err(site.fault(ErrorKind::ReadOnly, OPERATION));
     }
     claim(&connection, site)?;
-    enter_wal_mode(&connection, site)?;
+    enter_wal_mode(&connection, site, options.busy_timeout)?;
     configure(&connection, options, Access::Write).map_err(error)?;
     Ok(connection)
 }
@@ -148,9 +149,16 @@ fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
     })
 }
 
-fn enter_wal_mode(connection: &Connection, site: &Site) -> Result<(), SqliteError> {
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))
+/// Where several processes open a fresh file at once, SQLite gives up on this
+/// change at the first lock it meets, whatever its busy timeout.
+fn enter_wal_mode(
+    connection: &Connection,
+    site: &Site,
+    patience: Duration,
+) -> Result<(), SqliteError> {
+    let deadline = Instant::now() + patience;
+    let change = || connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0));
+    let mode: String = while_busy(deadline, || true, change)
         .map_err(|source| site.error(source, OPERATION, connection))?;
     if mode.eq_ignore_ascii_case("wal") {
         return Ok(());

@@ -45,10 +45,10 @@ fn read<T>(
 }
 
 /// The body of a reader's thread.
-pub(crate) fn serve(connection: &Connection, site: &Site, jobs: &Arc<JobQueue<ReadJob>>) {
+pub(crate) fn serve(connection: Connection, site: &Site, jobs: &Arc<JobQueue<ReadJob>>) {
     while let Some(job) = jobs.pop() {
         // The closure's own panic was caught already; what is left is a value
         // that panics while it is dropped, and that is its caller's loss alone.
-        let _ = catch_unwind(AssertUnwindSafe(|| job(connection, site)));
+        let _ = catch_unwind(AssertUnwindSafe(|| job(&connection, site)));
     }
 }

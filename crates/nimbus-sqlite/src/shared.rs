@@ -1,7 +1,8 @@
 //! What all clones of a handle share: the queues and the threads that serve them.
 
+use std::convert::Infallible;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -20,6 +21,10 @@ use crate::writer::{Job, Writer};
 
 /// Two let a short read pass a long one.
 const READERS: usize = 2;
+
+/// Never sent: a thread that holds the sender has a connection beside the
+/// writer's.
+type Companion = Infallible;
 
 pub(crate) struct Shared {
     pub(crate) site: Arc<Site>,
@@ -59,15 +64,16 @@ impl Shared {
     }
 
     async fn start(&self) -> Result<(), SqliteError> {
+        let (companion, companions) = mpsc::channel();
         // First, since it makes the file and finds out whose it is.
-        self.start_writer().await?;
+        self.start_writer(companions).await?;
         for _ in 0..READERS {
-            self.start_reader().await?;
+            self.start_reader(companion.clone()).await?;
         }
-        self.start_transactions()
+        self.start_transactions(companion)
     }
 
-    async fn start_writer(&self) -> Result<(), SqliteError> {
+    async fn start_writer(&self, companions: mpsc::Receiver<Companion>) -> Result<(), SqliteError> {
         let (site, options) = (Arc::clone(&self.site), self.options.clone());
         let (jobs, gate, counters) = (
             Arc::clone(&self.writes),
@@ -80,20 +86,23 @@ impl Shared {
         };
         let busy_timeout = options.busy_timeout;
         self.start_with_connection("nimbus-sq-write", open, move |connection| {
-            Writer {
+            let writer = Writer {
                 connection,
                 jobs,
                 gate,
                 site,
                 counters,
                 busy_timeout,
-            }
-            .serve();
+            };
+            writer.serve();
+            // The last connection to be closed folds the log into the file. Of
+            // two that are closed at once, each may leave that to the other.
+            companions.iter().for_each(drop);
         })
         .await
     }
 
-    async fn start_reader(&self) -> Result<(), SqliteError> {
+    async fn start_reader(&self, companion: mpsc::Sender<Companion>) -> Result<(), SqliteError> {
         let (site, options, jobs) = (
             Arc::clone(&self.site),
             self.options.clone(),
@@ -104,20 +113,22 @@ impl Shared {
             move || open::another(&site, &options, Access::Read)
         };
         self.start_with_connection("nimbus-sq-read", open, move |connection| {
-            readers::serve(&connection, &site, &jobs);
+            readers::serve(connection, &site, &jobs);
+            drop(companion);
         })
         .await
     }
 
     /// Its connection is opened by the first transaction.
-    fn start_transactions(&self) -> Result<(), SqliteError> {
+    fn start_transactions(&self, companion: mpsc::Sender<Companion>) -> Result<(), SqliteError> {
         let (site, options, begins) = (
             Arc::clone(&self.site),
             self.options.clone(),
             Arc::clone(&self.begins),
         );
         self.workers.spawn(&self.site, "nimbus-sq-tx", move || {
-            transaction::serve(&begins, &site, &options)
+            transaction::serve(&begins, &site, &options);
+            drop(companion);
         })
     }
 

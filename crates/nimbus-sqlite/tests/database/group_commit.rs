@@ -214,6 +214,7 @@ async fn a_closure_that_ends_its_transaction_is_told_so() {
 #[tokio::test]
 async fn an_error_of_the_closures_own_comes_back() {
     let fixture = Fixture::new().await;
+    let before = fixture.database.stats();
     let error = fixture
         .database
         .write(|_| Err::<(), _>(QueryReturnedNoRows))
@@ -221,6 +222,11 @@ async fn an_error_of_the_closures_own_comes_back() {
         .expect_err("its own");
     assert_eq!(error.kind(), ErrorKind::Other);
     assert_eq!(error.extended_code(), None);
+    assert_eq!(
+        fixture.database.stats(),
+        before,
+        "there was nothing to commit"
+    );
     assert_eq!(
         std::error::Error::source(&error).map(ToString::to_string),
         Some(QueryReturnedNoRows.to_string())

@@ -8,11 +8,11 @@ use nimbus_sqlite::rusqlite::Connection;
 use nimbus_sqlite::{Database, ErrorKind, OpenOptions};
 use tokio::task::JoinSet;
 
-use crate::support::{Fixture, HeldWriter, insert, items, queue, queue_insert};
+use crate::support::{Fixture, HeldWriter, insert, items, queue, queue_insert, start_and_drop};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn sixteen_may_open_a_fresh_file_at_once() {
-    for _ in 0..8 {
+    for _ in 0..16 {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("test.db");
         let mut tasks = JoinSet::new();
@@ -150,11 +150,7 @@ async fn dropping_the_last_handle_ends_the_threads() {
 async fn an_open_that_is_dropped_ends_its_threads() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("test.db");
-    let opening = {
-        let path = path.clone();
-        queue(async move { Database::open(path, OpenOptions::default()).await })
-    };
-    drop(opening);
+    start_and_drop(Database::open(&path, OpenOptions::default()));
     let database = Database::open(&path, OpenOptions::default())
         .await
         .expect("a good file");

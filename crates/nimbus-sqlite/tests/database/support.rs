@@ -1,7 +1,7 @@
 //! A database in a directory of its own, and ways to hold its writer still.
 
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::{Context, Waker};
 
@@ -89,6 +89,11 @@ pub(crate) fn queue<T>(
         "answered at once"
     );
     future
+}
+
+/// Polls `future` once and drops it, whether or not it was answered by then.
+pub(crate) fn start_and_drop(future: impl Future) {
+    let _ = pin!(future).poll(&mut Context::from_waker(Waker::noop()));
 }
 
 /// Queues the insertion of `name`.

@@ -3,7 +3,7 @@
 use nimbus_sqlite::{Database, ErrorKind, OpenOptions, SqliteError};
 use tokio::task::JoinSet;
 
-use crate::support::{Fixture, insert, names, queue};
+use crate::support::{Fixture, insert, names, start_and_drop};
 
 #[tokio::test]
 async fn a_commit_is_seen_and_not_before() {
@@ -90,11 +90,8 @@ async fn a_call_that_fails_or_panics_is_undone_alone() {
 #[tokio::test]
 async fn a_call_whose_future_is_dropped_leaves_the_transaction_open() {
     let fixture = Fixture::new().await;
-    let tx = std::sync::Arc::new(fixture.database.transaction().await.expect("nobody else"));
-    let calling = std::sync::Arc::clone(&tx);
-    drop(queue(
-        async move { calling.call(|tx| insert(tx, "a")).await },
-    ));
+    let tx = fixture.database.transaction().await.expect("nobody else");
+    start_and_drop(tx.call(|tx| insert(tx, "a")));
     assert_eq!(
         tx.call(names).await.expect("the transaction goes on"),
         ["a"]
