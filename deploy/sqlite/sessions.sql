@@ -1,0 +1,25 @@
+-- Written by `cargo xtask ddl`: change the code, not this file.
+
+-- Sessions of transports that keep no session state of their own, version 1.
+
+-- version: raised by every fence and every write, never lowered.
+create table if not exists nimbus_session (
+    endpoint_id text not null,
+    session_id text not null,
+    version integer not null,
+    state text not null,
+    primary key (endpoint_id, session_id)
+) strict, without rowid;
+
+-- Copies set aside while their session is blocked, handled in the order of sequence and copy_id.
+-- envelope: everything but the body, as JSON.
+create table if not exists nimbus_session_parked (
+    endpoint_id text not null,
+    session_id text not null,
+    sequence integer not null,
+    copy_id text not null,
+    generation integer not null,
+    envelope text not null,
+    body blob not null,
+    primary key (endpoint_id, session_id, sequence, copy_id)
+) strict;

@@ -1,0 +1,108 @@
+//! `cargo xtask ddl`: the statements as files, for review and for a run by hand.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use nimbus_inbox_sqlite::SqliteInboxOptions;
+
+use crate::schema;
+
+/// Write the SQL scripts, or check that they match the code.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Folder to write them into, one folder per engine.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// Write nothing; fail if a script differs from what would be written.
+    #[arg(long)]
+    check: bool,
+}
+
+const HEADER: &str = "-- Written by `cargo xtask ddl`: change the code, not this file.\n\n";
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let folder = arguments.out.join("sqlite");
+    let scripts = scripts();
+    if arguments.check {
+        return check(&folder, &scripts);
+    }
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("{} can't be created", folder.display()))?;
+    for (name, text) in &scripts {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("{} can't be written", path.display()))?;
+        println!("{}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The scripts of SQLite by name of file.
+fn scripts() -> BTreeMap<String, String> {
+    let inbox = schema::sqlite(&SqliteInboxOptions::default());
+    let parts = inbox.into_iter().chain(schema::embedded());
+    parts
+        .map(|part| {
+            let text = format!("{HEADER}{}\n", part.ddl.trim_end());
+            (format!("{}.sql", part.name), text)
+        })
+        .collect()
+}
+
+fn check(folder: &Path, scripts: &BTreeMap<String, String>) -> anyhow::Result<ExitCode> {
+    let mut problems = Vec::new();
+    for (name, text) in scripts {
+        let path = folder.join(name);
+        match fs::read_to_string(&path) {
+            Ok(written) if written == *text => {}
+            Ok(written) => problems.push(format!(
+                "{} differs from the code in line {}",
+                path.display(),
+                first_difference(&written, text)
+            )),
+            Err(error) => problems.push(format!("{} can't be read: {error}", path.display())),
+        }
+    }
+    for name in left_over(folder, scripts)? {
+        problems.push(format!(
+            "{} is no script of this version",
+            folder.join(name).display()
+        ));
+    }
+    if problems.is_empty() {
+        println!("{} match the code", folder.join("*.sql").display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for problem in problems {
+        println!("{problem}");
+    }
+    println!("Run `cargo xtask ddl` and commit what it writes.");
+    Ok(ExitCode::FAILURE)
+}
+
+/// The number of the first line that is not the same in both.
+fn first_difference(one: &str, other: &str) -> usize {
+    let same = one
+        .lines()
+        .zip(other.lines())
+        .take_while(|(one, other)| one == other);
+    same.count() + 1
+}
+
+fn left_over(folder: &Path, scripts: &BTreeMap<String, String>) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    if !folder.exists() {
+        return Ok(names);
+    }
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".sql") && !scripts.contains_key(&name) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
