@@ -8,6 +8,7 @@ use nimbus_messaging::{
 };
 
 use super::call::{Call, Connection};
+use super::state::SessionRecord;
 use super::{BrokerOperation, BrokerPoint};
 
 /// The sessions of one endpoint, as one process reaches them.
@@ -34,6 +35,18 @@ impl InMemorySessions {
         self.connection
             .call(operation, &self.address, Some(session), messages)
             .await
+    }
+
+    fn step<T>(
+        &self,
+        call: &mut Call,
+        session: &SessionId,
+        change: impl FnOnce(&mut SessionRecord) -> T,
+    ) -> Result<T, TransportError> {
+        call.step(|state, now| {
+            let queue = state.queue(&self.address, now)?;
+            Ok(change(queue.session(session)))
+        })
     }
 
     fn is_atomic(&self) -> bool {
@@ -90,30 +103,20 @@ impl SessionStore for InMemorySessions {
     ) -> Result<Cas, TransportError> {
         let messages = vec![Arc::new(copy.envelope.clone())];
         let mut call = self.call(BrokerOperation::Park, session, messages).await?;
+        call.reach(BrokerPoint::Before).await?;
         if !self.is_atomic() {
-            call.reach(BrokerPoint::Before).await?;
-            call.step(|broker, now| {
-                let record = broker.queue(&self.address, now)?.session(session);
-                record.keep_copy(copy);
-                Ok(())
-            })?;
+            self.step(&mut call, session, |record| record.keep_copy(copy))?;
             call.reach(BrokerPoint::Between).await?;
-            let cas = call.step(|broker, now| {
-                let record = broker.queue(&self.address, now)?.session(session);
-                Ok(record.write(state, expected))
-            })?;
-            call.answered().await?;
-            return Ok(cas);
         }
-        call.run(|broker, now| {
-            let record = broker.queue(&self.address, now)?.session(session);
+        let cas = self.step(&mut call, session, |record| {
             let cas = record.write(state, expected);
-            if matches!(cas, Cas::Written(_)) {
+            if self.is_atomic() && matches!(cas, Cas::Written(_)) {
                 record.keep_copy(copy);
             }
-            Ok(cas)
-        })
-        .await
+            cas
+        })?;
+        call.answered().await?;
+        Ok(cas)
     }
 
     async fn parked(
@@ -141,31 +144,19 @@ impl SessionStore for InMemorySessions {
         let mut call = self
             .call(BrokerOperation::Unpark, session, Vec::new())
             .await?;
-        if !self.is_atomic() {
-            call.reach(BrokerPoint::Before).await?;
-            let cas = call.step(|broker, now| {
-                let record = broker.queue(&self.address, now)?.session(session);
-                Ok(record.write(state, expected))
-            })?;
-            if matches!(cas, Cas::Written(_)) {
-                call.reach(BrokerPoint::Between).await?;
-                call.step(|broker, now| {
-                    let record = broker.queue(&self.address, now)?.session(session);
-                    record.remove_copy(copy);
-                    Ok(())
-                })?;
-            }
-            call.answered().await?;
-            return Ok(cas);
-        }
-        call.run(|broker, now| {
-            let record = broker.queue(&self.address, now)?.session(session);
+        call.reach(BrokerPoint::Before).await?;
+        let cas = self.step(&mut call, session, |record| {
             let cas = record.write(state, expected);
-            if matches!(cas, Cas::Written(_)) {
+            if self.is_atomic() && matches!(cas, Cas::Written(_)) {
                 record.remove_copy(copy);
             }
-            Ok(cas)
-        })
-        .await
+            cas
+        })?;
+        if !self.is_atomic() && matches!(cas, Cas::Written(_)) {
+            call.reach(BrokerPoint::Between).await?;
+            self.step(&mut call, session, |record| record.remove_copy(copy))?;
+        }
+        call.answered().await?;
+        Ok(cas)
     }
 }

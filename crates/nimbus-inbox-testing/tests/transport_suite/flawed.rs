@@ -31,6 +31,11 @@ pub(crate) enum Flaw {
     WritesOverConflicts,
     UnparksByKeyAlone,
     CountsBeforeParking,
+    FoldsSessions,
+    CutsDescriptions,
+    DefersForNow,
+    CountsFromOne,
+    SwallowsCuts,
 }
 
 #[derive(Debug, Clone)]
@@ -86,6 +91,9 @@ impl Sender for FlawedSender {
                 Flaw::MakesUpIds => {
                     message.message_id.get_or_insert_default();
                 }
+                Flaw::FoldsSessions => {
+                    message.session_id = message.session_id.take().map(|id| id.to_lowercase());
+                }
                 Flaw::KeepsTextOnly => {
                     let mut texts = Properties::default();
                     for (name, value) in message.properties.iter() {
@@ -103,6 +111,7 @@ impl Sender for FlawedSender {
             {
                 Ok(())
             }
+            Err(error) if self.flaw == Flaw::SwallowsCuts && error.is_transient() => Ok(()),
             sent => sent,
         }
     }
@@ -174,6 +183,9 @@ impl Lane for FlawedLane {
         let Some(mut delivery) = self.inner.receive(wait).await? else {
             return Ok(None);
         };
+        if self.flaw == Flaw::CountsFromOne {
+            delivery.delivery_count = 1;
+        }
         let receipt = match self.flaw {
             Flaw::CompletesOnReceiving => {
                 delivery.receipt.complete().await?;
@@ -238,6 +250,21 @@ impl Settler for FlawedSettler {
             (Flaw::AbandonsToTheTail, Settlement::Abandon { .. }) => {
                 self.sender.send(vec![self.envelope]).await?;
                 receipt.complete().await
+            }
+            (Flaw::DefersForNow, Settlement::Defer) => receipt.abandon(Duration::ZERO).await,
+            (
+                Flaw::CutsDescriptions,
+                Settlement::DeadLetter {
+                    reason,
+                    description,
+                },
+            ) => {
+                let description = description.chars().take(1_000).collect();
+                let cut = Settlement::DeadLetter {
+                    reason,
+                    description,
+                };
+                receipt.settle(cut).await
             }
             (Flaw::SettlesLate, settlement) => match receipt.settle(settlement).await {
                 Err(error) if error.kind() == TransportErrorKind::LockLost => Ok(()),

@@ -3,12 +3,13 @@
 
 mod flawed;
 
+use std::future::ready;
 use std::time::Duration;
 
 use flawed::{Flaw, Flawed};
 use nimbus_inbox_testing::{
-    BrokerOptions, CaseOutcome, CaseResult, Conformance, InMemoryBroker, ManualClock,
-    TransportConformance, TransportUnderTest,
+    BrokerFault, BrokerOperation, BrokerOptions, BrokerWhen, CaseOutcome, CaseResult, Conformance,
+    DeadLettered, InMemoryBroker, ManualClock, TransportConformance, TransportUnderTest,
 };
 use nimbus_messaging::TransportError;
 
@@ -16,12 +17,32 @@ fn suite(flaw: Flaw) -> TransportConformance {
     TransportConformance::new("flawed", move |ns| async move {
         let clock = ns.shared(ManualClock::default);
         let broker = ns.shared(|| {
-            InMemoryBroker::with_options(BrokerOptions::default().with_clock(clock.clone()))
+            let options = BrokerOptions::default().with_clock(clock.clone());
+            let broker = InMemoryBroker::with_options(options);
+            // So that a cut finds a send under way.
+            let sends = BrokerWhen::on(BrokerOperation::Send);
+            broker.inject(sends, BrokerFault::delay(Duration::from_millis(1)));
+            broker
         });
         let inner = broker.connect();
+        let (moved, read, limit) = (broker.clone(), broker.clone(), 10);
         Ok(TransportUnderTest::new(Flawed { inner, flaw })
             .with_clock(clock)
-            .when_clock_moved(move || broker.clock_moved()))
+            .when_clock_moved(move || moved.clock_moved())
+            .with_delivery_limit(limit)
+            .with_dead_letters(move |endpoint| {
+                let kept = read.dead_letters(endpoint.as_str()).into_iter();
+                let read = kept.map(|kept| DeadLettered {
+                    message_id: kept.envelope.message_id,
+                    reason: kept.reason,
+                    description: kept.description,
+                });
+                ready(Ok(read.collect()))
+            })
+            .with_cut(move || {
+                broker.cut_connections();
+                ready(())
+            }))
     })
 }
 
@@ -124,6 +145,51 @@ fn catches_an_accept_that_does_not_stop() {
     let case = "stopping::a_stop_ends_a_pending_accept";
     let failures = failures(Conformance::from(suite).only(case));
     assert!(failures[0].1.contains("hung"), "{failures:?}");
+}
+
+#[test]
+fn catches_sessions_told_apart_without_case() {
+    for case in [
+        "names::sessions_are_told_apart_byte_by_byte",
+        "session_state::sessions_have_states_of_their_own",
+    ] {
+        assert_catches(Flaw::FoldsSessions, case);
+    }
+}
+
+/// SUB-22
+#[test]
+fn catches_a_description_that_is_cut() {
+    assert_catches(
+        Flaw::CutsDescriptions,
+        "settling::a_dead_letter_keeps_reason_and_description",
+    );
+}
+
+#[test]
+fn catches_a_deferral_that_is_not_kept() {
+    assert_catches(
+        Flaw::DefersForNow,
+        "deferral::a_deferred_message_comes_only_by_its_number",
+    );
+}
+
+#[test]
+fn catches_deliveries_that_are_not_counted() {
+    for case in [
+        "redelivery::every_delivery_is_counted",
+        "settling::a_message_that_is_abandoned_too_often_is_dead_lettered",
+    ] {
+        assert_catches(Flaw::CountsFromOne, case);
+    }
+}
+
+#[test]
+fn catches_a_send_that_is_confirmed_and_lost_with_the_connection() {
+    assert_catches(
+        Flaw::SwallowsCuts,
+        "cutting::what_was_confirmed_while_connections_broke_arrives",
+    );
 }
 
 /// SUB-07

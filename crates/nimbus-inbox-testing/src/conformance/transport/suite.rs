@@ -16,7 +16,7 @@ use crate::conformance::watched::watched;
 
 type Connecting = BoxFuture<'static, Result<TransportUnderTest, TransportError>>;
 
-/// The transport contract (SUB-08, SUB-33, SUB-35 and page 4 of the specification) as cases against
+/// The transport contract (SUB-33, with SUB-08, SUB-18 and SUB-35 for session state) as cases against
 /// one way of connecting to a broker.
 ///
 /// The factory connects to a broker in a [`Namespace`]. It is called several times with the same

@@ -16,7 +16,7 @@ pub struct BrokerFault {
     action: Action,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Action {
     Fail(TransportErrorKind),
     Delay(Duration),

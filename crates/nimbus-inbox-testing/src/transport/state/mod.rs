@@ -1,5 +1,6 @@
 //! What the broker knows, changed in one step at a time under its mutex.
 
+mod dead;
 mod line;
 mod queue;
 mod session;
@@ -11,6 +12,7 @@ use nimbus_messaging::{Address, Envelope, TransportError, TransportErrorKind, pr
 
 pub(super) use line::{LineKey, Lock, Taken};
 pub(super) use queue::{Queue, QueueRules, Stored};
+pub(super) use session::SessionRecord;
 
 use super::{LoggedCall, ProcessId};
 

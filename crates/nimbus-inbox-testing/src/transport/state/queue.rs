@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use nimbus_inbox_core::Timestamp;
 use nimbus_messaging::{Envelope, SessionId, Settlement, TransportError};
 use tokio_util::sync::CancellationToken;
 
+use super::dead::{dead_letter, over_the_limit, reached};
 use super::line::{Line, LineKey, Lock, StoredMessage, Taken};
 use super::session::SessionRecord;
 use crate::transport::{DeadLetter, ProcessId};
@@ -23,6 +24,8 @@ pub(in crate::transport) struct QueueRules {
 pub(in crate::transport) struct Queue {
     rules: QueueRules,
     lines: BTreeMap<LineKey, Line>,
+    /// The lines that have a lock: far fewer than there are lines in a long backlog.
+    locked: BTreeSet<LineKey>,
     /// By due time, then by the order of scheduling.
     scheduled: BTreeMap<(Timestamp, u64), Arc<Envelope>>,
     pub(in crate::transport) dead_letters: Vec<DeadLetter>,
@@ -36,6 +39,7 @@ impl Queue {
         Self {
             rules,
             lines: BTreeMap::new(),
+            locked: BTreeSet::new(),
             scheduled: BTreeMap::new(),
             dead_letters: Vec::new(),
             sessions: BTreeMap::new(),
@@ -84,11 +88,12 @@ impl Queue {
 
     /// Ends the chosen locks as if they had run out.
     pub(in crate::transport) fn end_locks(&mut self, ends: impl Fn(&LineKey, &Lock) -> bool) {
+        let lock_of = |key: &LineKey| self.lines.get(key).and_then(|line| line.lock.as_ref());
         let ended: Vec<_> = self
-            .lines
+            .locked
             .iter()
-            .filter(|(key, line)| line.lock.as_ref().is_some_and(|lock| ends(key, lock)))
-            .map(|(key, _)| key.clone())
+            .filter(|key| lock_of(key).is_some_and(|lock| ends(key, lock)))
+            .cloned()
             .collect();
         for key in ended {
             if let Some(lock) = self.unlock(&key) {
@@ -101,6 +106,7 @@ impl Queue {
     fn unlock(&mut self, key: &LineKey) -> Option<Lock> {
         let line = self.lines.get_mut(key)?;
         let lock = line.lock.take()?;
+        self.locked.remove(key);
         let limit = self.rules.delivery_limit;
         for messages in [&mut line.messages, &mut line.deferred] {
             messages.retain(|sequence, message| {
@@ -147,6 +153,7 @@ impl Queue {
         };
         self.next_lock += 1;
         self.lines.entry(key.clone()).or_default().lock = Some(lock.clone());
+        self.locked.insert(key.clone());
         lock
     }
 
@@ -345,38 +352,6 @@ pub(in crate::transport) struct Stored<'a> {
     pub(in crate::transport) sequence: i64,
     pub(in crate::transport) message: &'a StoredMessage,
     pub(in crate::transport) deferred: bool,
-}
-
-fn reached(limit: Option<NonZeroU32>, delivery_count: u32) -> bool {
-    limit.is_some_and(|limit| delivery_count >= limit.get())
-}
-
-fn over_the_limit(sequence: i64, message: StoredMessage) -> DeadLetter {
-    let description = format!(
-        "the message came back after delivery {} and the endpoint allows no more",
-        message.delivery_count
-    );
-    dead_letter(
-        sequence,
-        message,
-        "MaxDeliveryCountExceeded".to_owned(),
-        description,
-    )
-}
-
-fn dead_letter(
-    sequence: i64,
-    message: StoredMessage,
-    reason: String,
-    description: String,
-) -> DeadLetter {
-    DeadLetter {
-        envelope: Arc::unwrap_or_clone(message.envelope),
-        sequence_number: sequence,
-        delivery_count: message.delivery_count,
-        reason,
-        description,
-    }
 }
 
 fn lock_lost(key: &LineKey) -> TransportError {

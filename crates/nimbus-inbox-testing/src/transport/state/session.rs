@@ -51,7 +51,7 @@ impl SessionRecord {
         Cas::Written(StateVersion(self.version))
     }
 
-    pub(in crate::transport) fn is_at(&self, expected: StateVersion) -> bool {
+    fn is_at(&self, expected: StateVersion) -> bool {
         self.version == expected.0
     }
 
