@@ -15,7 +15,7 @@ use crate::key;
 pub(super) const CASES: &[StoreCase] = cases![Nothing:
     purges_and_records_at_once_keep_apart,
     a_record_recreated_at_any_await_of_a_purge_survives,
-    a_record_recreated_amid_other_purges_survives,
+    records_recreated_amid_other_purges_survive,
 ];
 
 /// INB-23, INB-36: two replicas clean up while a third records.
@@ -126,27 +126,42 @@ fn expect_or_busy(purged: Result<u64, Error>) {
 }
 
 /// INB-23: the same, where one statement does the work and races on the server.
-async fn a_record_recreated_amid_other_purges_survives(subject: Subject) {
+async fn records_recreated_amid_other_purges_survive(subject: Subject) {
     let store = subject.open().await;
     let others = [subject.open().await, subject.open().await];
-    for one in keys("Billing", "order", 20) {
-        store.record_one(&one).await;
-        let instant = store.pass(store.created_at(&one).await).await;
-        let purges = others.clone().map(|store| async move {
-            for _ in 0..10 {
-                let cutoff = Cutoff::Before(instant);
-                expect_or_busy(store.0.purge(&named("Billing"), cutoff, bound(10)).await);
-                tokio::task::yield_now().await;
+    for round in 0..4 {
+        let all = keys("Billing", &format!("order-{round}"), 100);
+        store.record(&all).await;
+        let instant = store.pass(store.created_at(&all[99]).await).await;
+        let recreated = Arc::new(AtomicBool::new(false));
+        let purges = others.clone().map(|store| {
+            let recreated = Arc::clone(&recreated);
+            async move {
+                while !recreated.load(Ordering::SeqCst) {
+                    let cutoff = Cutoff::Before(instant);
+                    expect_or_busy(store.0.purge(&named("Billing"), cutoff, bound(100)).await);
+                    tokio::task::yield_now().await;
+                }
             }
         });
-        // Comes right after whichever purge removed the old record.
+        // Each comes right after whichever purge removed the old record.
         let recreation = async {
-            while !store.record_one(&one).await.is_now() {
-                tokio::task::yield_now().await;
+            for one in &all {
+                while !store.record_one(one).await.is_now() {
+                    tokio::task::yield_now().await;
+                }
             }
+            recreated.store(true, Ordering::SeqCst);
         };
         join(at_once(purges), recreation).await;
-        let created = store.created_at(&one).await;
-        assert!(created >= instant, "the recreated record has the old time");
+        for (one, created) in all.iter().zip(store.check(&all).await) {
+            assert!(
+                created.is_some_and(|created| created >= instant),
+                "a purge removed {one:?}, which was recreated since: {created:?}"
+            );
+        }
+        let newest = store.created_at(&all[99]).await;
+        let cutoff = Cutoff::Before(store.pass(newest).await);
+        store.purge_all("Billing", cutoff).await;
     }
 }
