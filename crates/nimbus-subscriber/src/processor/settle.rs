@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nimbus_messaging::{Delivery, Receipt, Settlement};
+use nimbus_messaging::{Delivery, Receipt, Settlement, TransportError, TransportErrorKind};
 use tracing::Instrument;
 
 use super::{Interruption, Interrupts, Received, Services};
@@ -15,6 +15,9 @@ pub(crate) enum Settled {
     Continue(Option<Box<HeldSession>>),
     /// The lane is of no more use: the next one starts afresh.
     ReleaseLane,
+    /// As [`ReleaseLane`](Self::ReleaseLane), and the broker did not confirm the settlement: the
+    /// message may come back at once.
+    Unconfirmed,
     /// As [`ReleaseLane`](Self::ReleaseLane), and the inbox store does not answer.
     StoreUnavailable,
 }
@@ -62,6 +65,7 @@ pub(crate) async fn process_and_settle(
         match settle(&services, &message, receipt, ended).await {
             AfterSettling::Keep => Settled::Continue(session.map(Box::new)),
             AfterSettling::Release => Settled::ReleaseLane,
+            AfterSettling::Pause => Settled::Unconfirmed,
             AfterSettling::Wait => Settled::StoreUnavailable,
         }
     }
@@ -72,7 +76,18 @@ pub(crate) async fn process_and_settle(
 enum AfterSettling {
     Keep,
     Release,
+    Pause,
     Wait,
+}
+
+impl AfterSettling {
+    /// A lost lock has given the message to another receiver; anything else may repeat at once.
+    fn unconfirmed(error: &TransportError) -> Self {
+        match error.kind() {
+            TransportErrorKind::LockLost => Self::Release,
+            _ => Self::Pause,
+        }
+    }
 }
 
 async fn settle(
@@ -92,8 +107,7 @@ async fn settle(
             return AfterSettling::Wait;
         }
         Err(Interruption::Transient) => {
-            abandon(services, message, receipt).await;
-            return AfterSettling::Release;
+            return abandon(services, message, receipt).await;
         }
         // Dropping the receipt settles nothing: the message is delivered again.
         Err(Interruption::LockLost | Interruption::Cancelled) => {
@@ -112,7 +126,7 @@ async fn settle(
                 "the broker did not confirm the settlement; if the message comes back and its \
                  work was recorded, it is skipped"
             );
-            AfterSettling::Release
+            AfterSettling::unconfirmed(&error)
         }
     }
 }
@@ -145,19 +159,21 @@ async fn dead_lettering(
     settlement
 }
 
-async fn abandon(services: &Services, message: &Received, receipt: Receipt) {
+async fn abandon(services: &Services, message: &Received, receipt: Receipt) -> AfterSettling {
     services.tally.abandoned();
-    if let Err(error) = receipt
-        .abandon(redelivery_delay(message.delivery_count))
-        .await
-    {
-        tracing::warn!(
-            endpoint = %services.endpoint,
-            message_id = message.headers.message_id.as_deref(),
-            error = &error as &dyn std::error::Error,
-            "the broker did not confirm that a message was abandoned; it comes back when its lock \
-             ends"
-        );
+    let delay = redelivery_delay(message.delivery_count);
+    match receipt.abandon(delay).await {
+        Ok(()) => AfterSettling::Release,
+        Err(error) => {
+            tracing::warn!(
+                endpoint = %services.endpoint,
+                message_id = message.headers.message_id.as_deref(),
+                error = &error as &dyn std::error::Error,
+                "the broker did not confirm that a message was abandoned; it comes back when its \
+                 lock ends"
+            );
+            AfterSettling::unconfirmed(&error)
+        }
     }
 }
 

@@ -1,7 +1,8 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nimbus_inbox_core::Inbox;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::health::{Health, Phase};
@@ -14,7 +15,7 @@ use super::health::{Health, Phase};
 pub(super) struct IntakeGate {
     inbox: Option<Inbox>,
     health: Health,
-    closed: watch::Sender<bool>,
+    closed: Arc<AtomicBool>,
 }
 
 impl IntakeGate {
@@ -22,23 +23,27 @@ impl IntakeGate {
         Self {
             inbox,
             health,
-            closed: watch::Sender::new(false),
+            closed: Arc::default(),
         }
     }
 
     /// Stops intake until the store answers.
     pub(super) fn close(&self) {
-        self.closed.send_replace(true);
+        self.closed.store(true, Ordering::SeqCst);
+        self.health.enter(Phase::Waiting(
+            "the inbox store does not answer; receiving is paused",
+        ));
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 
     /// Resolves at once while intake is open; else asks the store, ever more rarely, until it
     /// answers or the subscriber stops.
     pub(super) async fn passed(&self, stopping: &CancellationToken) {
         let mut pause = Duration::from_millis(100);
-        while *self.closed.borrow() && !stopping.is_cancelled() {
-            self.health.enter(Phase::Waiting(
-                "the inbox store does not answer; receiving is paused",
-            ));
+        while self.is_closed() && !stopping.is_cancelled() {
             let answers = tokio::select! {
                 biased;
                 () = stopping.cancelled() => return,
@@ -46,7 +51,7 @@ impl IntakeGate {
             };
             pause = pause.saturating_mul(2).min(Duration::from_secs(30));
             if answers {
-                self.closed.send_replace(false);
+                self.closed.store(false, Ordering::SeqCst);
                 self.health.enter(Phase::Receiving);
             }
         }

@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nimbus_messaging::{Delivery, Lane, LaneLock, SessionId, SessionStore};
+use nimbus_messaging::{Delivery, Lane, SessionId, SessionStore};
 use tokio_util::task::TaskTracker;
 
 use super::gate::IntakeGate;
@@ -16,6 +18,18 @@ const DELIVERIES_PER_LANE: usize = 256;
 
 /// How many sessions' states one lane keeps at hand; a partition can carry any number.
 const HELD_SESSIONS: usize = 1_024;
+
+/// How long a lane is held after a failure that would repeat at once if it were given back (SUB-30).
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// What a lane does after a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Receive,
+    Release,
+    /// Give it back after a pause.
+    Pause,
+}
 
 /// What every lane of a subscriber works with.
 #[derive(Debug, Clone)]
@@ -37,32 +51,45 @@ impl LaneWorker {
     pub(super) async fn work(self, mut lane: Box<dyn Lane>) {
         let store = lane.sessions().or_else(|| self.session_store.clone());
         let mut held = BTreeMap::new();
-        let lock = lane.lock();
-        let lock_lost = lock.lost();
+        // From acceptance to release: many short messages outlast a lock as one long one does.
+        let mut renewal = pin!(keep_renewed(lane.lock()));
         for _ in 0..DELIVERIES_PER_LANE {
+            // A lane that was waited for when the store failed takes nothing either.
+            if self.gate.is_closed() {
+                break;
+            }
             let received = tokio::select! {
                 biased;
                 () = self.stop.stopping.cancelled() => break,
-                () = lock_lost.cancelled() => break,
+                () = &mut renewal => break,
                 received = lane.receive(self.idle) => received,
             };
-            let delivery = match received {
-                Ok(Some(delivery)) => delivery,
-                Ok(None) => break,
+            let next = match received {
+                Ok(Some(delivery)) => {
+                    self.process(renewal.as_mut(), store.as_ref(), &mut held, delivery)
+                        .await
+                }
+                Ok(None) => Next::Release,
                 Err(error) => {
                     tracing::warn!(
                         endpoint = %self.services.endpoint,
                         error = &error as &dyn std::error::Error,
-                        "receiving from a session failed; giving it back"
+                        "receiving from a session failed; giving it back after a pause"
                     );
-                    break;
+                    Next::Pause
                 }
             };
-            if !self
-                .process(&lock, store.as_ref(), &mut held, delivery)
-                .await
-            {
-                break;
+            match next {
+                Next::Receive => {}
+                Next::Release => break,
+                Next::Pause => {
+                    tokio::select! {
+                        biased;
+                        () = self.stop.stopping.cancelled() => {}
+                        () = tokio::time::sleep(PAUSE_AFTER_FAILURE) => {}
+                    }
+                    break;
+                }
             }
         }
         if let Err(error) = lane.release().await {
@@ -74,15 +101,14 @@ impl LaneWorker {
         }
     }
 
-    /// Processes one delivery, renewing the lane's lock meanwhile. `false` when the lane is of no
-    /// more use.
+    /// Processes one delivery, renewing the lane's lock meanwhile.
     async fn process(
         &self,
-        lock: &Arc<dyn LaneLock>,
+        mut renewal: Pin<&mut (impl Future<Output = ()> + Send)>,
         store: Option<&Arc<dyn SessionStore>>,
         held: &mut BTreeMap<SessionId, HeldSession>,
         delivery: Delivery,
-    ) -> bool {
+    ) -> Next {
         let session_id = delivery
             .envelope
             .session_id
@@ -105,10 +131,11 @@ impl LaneWorker {
         let settled = tokio::select! {
             biased;
             settled = &mut processing => settled,
-            () = keep_renewed(Arc::clone(lock)) => {
+            () = &mut renewal => {
                 // Another receiver may have the session now: its handler must not run beside ours.
                 abort.cancel();
-                processing.await
+                let _ = processing.await;
+                return Next::Release;
             }
         };
         match settled {
@@ -117,12 +144,13 @@ impl LaneWorker {
                     held.clear();
                 }
                 held.extend(session_id.zip(session.map(|session| *session)));
-                true
+                Next::Receive
             }
-            Ok(Settled::ReleaseLane) => false,
+            Ok(Settled::ReleaseLane) => Next::Release,
+            Ok(Settled::Unconfirmed) => Next::Pause,
             Ok(Settled::StoreUnavailable) => {
                 self.gate.close();
-                false
+                Next::Release
             }
             Err(error) => {
                 tracing::error!(
@@ -130,7 +158,7 @@ impl LaneWorker {
                     %error,
                     "processing a message ended abnormally; the message is delivered again"
                 );
-                false
+                Next::Pause
             }
         }
     }

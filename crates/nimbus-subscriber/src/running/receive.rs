@@ -39,7 +39,9 @@ pub(super) async fn accept_lanes(
         match source.accept_next().await {
             Ok(Some(lane)) => {
                 pause = FIRST_PAUSE;
-                health.enter(Phase::Receiving);
+                if !worker.gate.is_closed() {
+                    health.enter(Phase::Receiving);
+                }
                 let worker = worker.clone();
                 lanes.spawn(async move {
                     worker.work(lane).await;
