@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,6 +78,8 @@ impl Subscriber {
     /// [`stopping`](crate::HandlerContext::stopping) and may finish until the drain deadline, when
     /// they are dropped; what has returned from its handler is recorded and settled in any case.
     ///
+    /// A stop while it still starts ends it at once, with an empty report.
+    ///
     /// # Errors
     ///
     /// [`SubscriberError`] when the store or the transport can't serve at startup. Once it
@@ -96,9 +99,13 @@ impl Subscriber {
             health,
         } = self;
         health.enter(Phase::Starting);
-        let started = start(&mut settings)
-            .await
-            .inspect_err(|_| health.enter(Phase::Stopped))?;
+        let _stopped = StoppedOnDrop(health.clone());
+        let mut stop = pin!(stop);
+        let started = tokio::select! {
+            biased;
+            started = start(&mut settings) => started?,
+            () = &mut stop => return Ok(RunReport::default()),
+        };
         let drain_deadline = settings.drain_deadline;
         let running = Running::begin(settings, started, &health);
         health.enter(Phase::Receiving);
@@ -106,9 +113,16 @@ impl Subscriber {
         stop.await;
 
         health.enter(Phase::Stopping);
-        let report = running.finish(drain_deadline).await;
-        health.enter(Phase::Stopped);
-        Ok(report)
+        Ok(running.finish(drain_deadline).await)
+    }
+}
+
+/// Says that the subscriber has ended, however `run` ends.
+struct StoppedOnDrop(Health);
+
+impl Drop for StoppedOnDrop {
+    fn drop(&mut self) {
+        self.0.enter(Phase::Stopped);
     }
 }
 
