@@ -55,7 +55,9 @@ impl Lifecycle {
 
     pub(crate) async fn duplicate_detected(&self, event: &DuplicateDetected<'_>) {
         for observer in &self.observers {
-            let call = AssertUnwindSafe(observer.on_duplicate_detected(event)).catch_unwind();
+            // In the block, so that a panic before the observer's future exists is caught as well.
+            let call = async { observer.on_duplicate_detected(event).await };
+            let call = AssertUnwindSafe(call).catch_unwind();
             let problem = match tokio::time::timeout(BOUND, call).await {
                 Ok(Ok(Ok(()))) => continue,
                 Ok(Ok(Err(error))) => error.to_string(),

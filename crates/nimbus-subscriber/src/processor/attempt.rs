@@ -1,4 +1,4 @@
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::FutureExt;
 
@@ -59,21 +59,23 @@ impl Services {
             outbound: self.outbound.clone(),
         });
         let event = message.event().cloned().unwrap_or_default();
-        let call = match handler(&event, context.clone()) {
-            Ok(call) => AssertUnwindSafe(call).catch_unwind(),
-            Err(unreadable) => {
+        // Reading the event and making the handler's future are the application's code as well.
+        let begun = catch_unwind(AssertUnwindSafe(|| handler(&event, context.clone())));
+        let ended = match begun {
+            Err(panic) => Err(panic),
+            Ok(Err(unreadable)) => {
                 return Ok(Attempt::SetAside(SetAside::DeadLettered {
                     reason: "UnreadableEvent",
                     description: unreadable.to_string(),
                 }));
             }
-        };
-        // The handler is polled first: one that has returned has done its work and is recorded,
-        // however late (INB-14).
-        let ended = tokio::select! {
-            biased;
-            ended = call => ended,
-            () = interrupts.abort.cancelled() => return Err(Interruption::Cancelled),
+            // The handler is polled first: one that has returned has done its work and is recorded,
+            // however late (INB-14).
+            Ok(Ok(call)) => tokio::select! {
+                biased;
+                ended = AssertUnwindSafe(call).catch_unwind() => ended,
+                () = interrupts.abort.cancelled() => return Err(Interruption::Cancelled),
+            },
         };
         let error = match ended {
             Ok(Ok(())) => {
