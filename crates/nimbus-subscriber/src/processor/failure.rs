@@ -18,12 +18,17 @@ impl Block {
     pub(super) fn new(error_type: &str, text: &str) -> Self {
         Self {
             id: random_message_id(),
-            error: ErrorContent {
-                error_type: Some(cut(error_type).to_owned()),
-                error_text: Some(cut(text).to_owned()),
-                ..ErrorContent::default()
-            },
+            error: error_content(error_type, text),
         }
+    }
+}
+
+/// A handler's failure as it is stored and sent: a text of any length must fit a message.
+pub(super) fn error_content(error_type: &str, text: &str) -> ErrorContent {
+    ErrorContent {
+        error_type: Some(cut(error_type).to_owned()),
+        error_text: Some(cut(text).to_owned()),
+        ..ErrorContent::default()
     }
 }
 

@@ -1,6 +1,7 @@
-use nimbus_messaging::{ErrorContent, Headers, SessionState};
+use nimbus_messaging::{Headers, SessionState};
 
 use super::attempt::{Attempt, SetAside};
+use super::failure::error_content;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::responder::Outcome;
 use crate::session::HeldSession;
@@ -20,23 +21,28 @@ impl Services {
         let message = &*message;
         let identity = self.identify(message);
         let duplicate = self.find_duplicate(&identity, session.is_none()).await?;
-        let owns_the_block = match session.as_deref_mut() {
-            Some(session) => owns_block(session.state().await?, &message.headers),
-            None => true,
+        let claim = match session.as_deref_mut() {
+            Some(session) => claim_of(&message.headers, session.state().await?),
+            None => Claim::Own,
         };
 
         if let Some(duplicate) = duplicate {
-            self.release(session, owns_the_block).await?;
+            self.release(session, claim == Claim::Own).await?;
             return self.report_duplicate(message, &duplicate).await;
         }
-        if !owns_the_block {
-            // The event was completed another way; after a crash between unblock and drain this is
-            // the only trigger left (SUB-16).
-            self.release(session, false).await?;
-            return self
-                .responder
-                .send(message.about(), Outcome::Resolved)
-                .await;
+        match claim {
+            Claim::Own => {}
+            // That block has a retry, a job or an operator of its own: the event is not done.
+            Claim::Outlived => return Ok(()),
+            Claim::None => {
+                // The event was completed another way; after a crash between unblock and drain this
+                // is the only trigger left (SUB-16).
+                self.release(session, false).await?;
+                return self
+                    .responder
+                    .send(message.about(), Outcome::Resolved)
+                    .await;
+            }
         }
         match self.attempt(message, interrupts).await? {
             Attempt::Succeeded => {
@@ -55,11 +61,7 @@ impl Services {
                 }
             }
             Attempt::Failed { error_type, text } => {
-                let error = ErrorContent {
-                    error_type: Some(error_type),
-                    error_text: Some(text),
-                    ..ErrorContent::default()
-                };
+                let error = error_content(&error_type, &text);
                 self.report_failure(message, &error).await?;
                 let block_id = match session {
                     Some(session) => session.state().await?.block_id.clone(),
@@ -94,15 +96,28 @@ impl Services {
     }
 }
 
-/// Whether the block is the very one that this retry was scheduled for: a late retry must not
-/// release a later block of the same event.
-fn owns_block(state: &SessionState, retry: &Headers) -> bool {
-    if !state.is_blocked() {
-        return false;
-    }
-    match (&retry.block_id, &state.block_id) {
-        (Some(retry), Some(block)) => retry == block,
+/// What a retry has to do with the block of its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// The block is the very one that the retry was scheduled for.
+    Own,
+    /// The same event blocks again, or waits for an external job: a late retry must not release
+    /// that block (SUB-11).
+    Outlived,
+    /// Its event blocks nothing.
+    None,
+}
+
+fn claim_of(retry: &Headers, state: &SessionState) -> Claim {
+    let same_event = state.is_blocked_by(retry.event_id.as_ref());
+    let own = match (&retry.block_id, &state.block_id) {
+        (Some(retry), Some(block)) => state.is_blocked() && retry == block,
         // One of the two was written by an older version or a .NET peer.
-        _ => state.is_blocked_by(retry.event_id.as_ref()),
+        _ => same_event && !state.blocked_by_handoff,
+    };
+    match (own, same_event) {
+        (true, _) => Claim::Own,
+        (false, true) => Claim::Outlived,
+        (false, false) => Claim::None,
     }
 }

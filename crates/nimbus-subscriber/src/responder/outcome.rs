@@ -50,6 +50,7 @@ impl Outcome {
                 text,
                 classifier,
             } => {
+                let (error_type, text) = (cut(&error_type).to_owned(), cut(&text));
                 let said = format!("{error_type}: {text} Classified as Discard by {classifier}.");
                 Some((Some(error_type), said))
             }
