@@ -1,4 +1,4 @@
-use nimbus_messaging::{ParkedCopy, ParkedRef, SessionState};
+use nimbus_messaging::{ParkedCopy, ParkedRef, SessionState, property};
 
 use super::attempt::{Attempt, SetAside};
 use super::failure::Block;
@@ -25,7 +25,7 @@ impl Services {
         for _ in 0..COPIES_PER_DRAIN {
             if session.state().await?.is_blocked() {
                 // Whatever unblocks the session drains it (SUB-16).
-                return Ok(());
+                return self.remove_blocking_copy(session).await;
             }
             let Some(copy) = session.first_parked().await? else {
                 return self.close_the_gate(session).await;
@@ -36,6 +36,23 @@ impl Services {
             self.replay(copy, session, interrupts).await?;
         }
         self.request_another_drain(session).await
+    }
+
+    /// Where the store can't write block and removal at once, a crash between them leaves the copy
+    /// of the event that blocks. The block has its retry or its operator; the copy would run the
+    /// event once more after them.
+    async fn remove_blocking_copy(&self, session: &mut HeldSession) -> Result<(), Interruption> {
+        let Some(source) = session.state().await?.blocked_by_message_id.clone() else {
+            return Ok(());
+        };
+        let Some(copy) = session.first_parked().await? else {
+            return Ok(());
+        };
+        let properties = &copy.envelope.properties;
+        if properties.text(property::INBOX_MESSAGE_ID).as_deref() != Some(source.as_str()) {
+            return Ok(());
+        }
+        session.unpark(&copy.reference, |_| {}).await
     }
 
     /// Nothing is parked: a count that says otherwise was left by a crash or by a .NET peer
@@ -62,6 +79,7 @@ impl Services {
         let read = read.and_then(|()| message.read_event());
         let done = settled(&reference);
         if let Err(malformed) = read {
+            message.keep_event();
             let description = malformed.to_string();
             self.bury(&message, "MalformedMessage", description).await?;
             return session.unpark(&reference, done).await;

@@ -70,6 +70,15 @@ impl Received {
         Ok(())
     }
 
+    /// Reads the event of a message that is set aside for another fault, if it can be read: what
+    /// the resolver is told keeps it (SUB-24).
+    pub(crate) fn keep_event(&mut self) {
+        if self.event.is_none() {
+            let content = MessageContent::decode(&self.envelope.body).ok();
+            self.event = content.and_then(|content| content.event_content);
+        }
+    }
+
     pub(crate) fn event(&self) -> Option<&EventContent> {
         self.event.as_ref()
     }

@@ -62,6 +62,9 @@ pub(crate) async fn process_and_settle(
             }
             Err(malformed) => Err(malformed.into()),
         };
+        if matches!(ended, Err(Interruption::Rejected { .. })) {
+            message.keep_event();
+        }
         match settle(&services, &message, receipt, ended).await {
             AfterSettling::Keep => Settled::Continue(session.map(Box::new)),
             AfterSettling::Release => Settled::ReleaseLane,
