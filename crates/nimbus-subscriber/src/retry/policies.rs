@@ -64,3 +64,45 @@ impl RetryPolicies {
         self.rules.is_empty() && self.by_event_type.is_empty() && self.default.is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn policy(seconds: u64) -> RetryPolicy {
+        RetryPolicy::fixed(Duration::from_secs(seconds))
+    }
+
+    /// SUB-20: error rules in order, for any event type or for one; then the event type's policy;
+    /// then the default.
+    #[test]
+    fn the_most_specific_policy_counts() {
+        let policies = RetryPolicies {
+            rules: vec![
+                RetryRule::error_contains("Timeout", policy(1)).for_event("OrderPaid"),
+                RetryRule::error_contains("TIMEOUT of the bank", policy(2)),
+                RetryRule::error_contains("timeout", policy(3)),
+            ],
+            by_event_type: BTreeMap::from([("OrderPaid".to_owned(), policy(4))]),
+            default: Some(policy(5)),
+        };
+        let chosen =
+            |event_type, error_type, text| policies.select(event_type, error_type, text).cloned();
+        assert_eq!(
+            chosen("OrderPaid", "Io", "timeout of the bank"),
+            Some(policy(1))
+        );
+        assert_eq!(
+            chosen("OrderPlaced", "Io", "timeout of the bank"),
+            Some(policy(2))
+        );
+        assert_eq!(chosen("OrderPlaced", "TimeoutError", "?"), Some(policy(3)));
+        assert_eq!(chosen("OrderPaid", "Io", "no stock"), Some(policy(4)));
+        assert_eq!(chosen("OrderPlaced", "Io", "no stock"), Some(policy(5)));
+        let none = RetryPolicies::default();
+        assert_eq!(none.select("OrderPlaced", "Io", "timeout"), None);
+        assert!(none.is_empty() && !policies.is_empty());
+    }
+}

@@ -77,3 +77,45 @@ impl RetryPolicy {
         Some(jittered.min(self.max_delay))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Highest;
+
+    impl RandomSource for Highest {
+        fn unit(&self) -> f64 {
+            0.999_999
+        }
+    }
+
+    /// SUB-20: the budget counts retries, and the cap holds also after jitter, at any attempt.
+    #[test]
+    fn budget_and_cap_hold() {
+        let second = Duration::from_secs(1);
+        let policy = RetryPolicy::exponential(second)
+            .jitter(Jitter::Bounded(1.0))
+            .max_delay(30 * second);
+        assert!(policy.next_delay(2, &Highest).is_some());
+        assert_eq!(policy.next_delay(3, &Highest), None);
+        assert_eq!(policy.next_delay(u32::MAX, &Highest), None);
+
+        let endless = policy.max_retries(u32::MAX);
+        assert_eq!(endless.next_delay(10_000, &Highest), Some(30 * second));
+        assert_eq!(
+            endless.next_delay(u32::MAX - 1, &Highest),
+            Some(30 * second)
+        );
+        assert_eq!(
+            RetryPolicy::fixed(second)
+                .max_retries(0)
+                .next_delay(0, &Highest),
+            None
+        );
+        let uncapped = RetryPolicy::linear(Duration::MAX);
+        let day = Duration::from_secs(24 * 60 * 60);
+        assert_eq!(uncapped.next_delay(0, &Highest), Some(day));
+    }
+}
