@@ -1,0 +1,20 @@
+//! The subscriber over the in-memory broker, on paused time.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on panics")]
+
+mod support;
+
+mod blocking;
+mod broker_outages;
+mod drains;
+mod duplicates;
+mod failures;
+mod hostile_messages;
+mod identities;
+mod long_runs;
+mod parking;
+mod processing_order;
+mod receivers;
+mod retry_requests;
+mod set_up;
+mod shutdown;
+mod store_outages;

@@ -1,0 +1,17 @@
+//! One endpoint on the in-memory broker, on paused time.
+
+mod hooks;
+mod logs;
+mod process;
+mod script;
+mod strike;
+mod told;
+mod world;
+
+pub(crate) use hooks::{Calls, Disturb, Journal};
+pub(crate) use logs::Logs;
+pub(crate) use process::{Process, Running};
+pub(crate) use script::{OrderPlaced, Script};
+pub(crate) use strike::Strike;
+pub(crate) use told::Told;
+pub(crate) use world::{ENDPOINT, EVENT_TYPE, World, session};
