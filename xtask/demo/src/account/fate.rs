@@ -1,0 +1,54 @@
+use super::executions::Executed;
+use super::{Evidence, Outcome, Sent};
+
+/// How one published message ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// A handler did its work.
+    Handled,
+    /// Its work was done under another delivery of the same id.
+    Duplicate,
+    /// Set aside for an operator.
+    DeadLettered(String),
+    /// No handler takes its event type.
+    Unsupported,
+    /// Nothing tells of it.
+    Lost,
+}
+
+impl Fate {
+    /// No handler will see it again.
+    pub(super) fn is_set_aside(&self) -> bool {
+        matches!(self, Self::DeadLettered(_) | Self::Unsupported)
+    }
+}
+
+pub(super) fn of(sent: &Sent, evidence: &Evidence, executed: &Executed<'_>) -> Fate {
+    if executed.publication(sent.number) {
+        return Fate::Handled;
+    }
+    let outcomes = evidence.outcomes.of(sent.number);
+    let reason = outcomes
+        .iter()
+        .find_map(|outcome| match outcome {
+            Outcome::DeadLettered(reason) => Some(reason),
+            _ => None,
+        })
+        .or_else(|| evidence.dead_letters.get(&sent.number));
+    if let Some(reason) = reason {
+        return Fate::DeadLettered(reason.clone());
+    }
+    if outcomes.contains(&Outcome::Unsupported) {
+        return Fate::Unsupported;
+    }
+    // A repeated message that blocked its session with the first is tried again with it, and its
+    // retry is reported as resolved once the other has done the work. Either word counts only where
+    // the work was really done: it alone would hide a message that was never handled.
+    let done = [Outcome::Duplicate, Outcome::Resolved]
+        .iter()
+        .any(|outcome| outcomes.contains(outcome));
+    if done && executed.message_id(&sent.message_id) {
+        return Fate::Duplicate;
+    }
+    Fate::Lost
+}

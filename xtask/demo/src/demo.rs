@@ -1,0 +1,66 @@
+//! One run from the events file to the report.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use crate::account::{Account, Evidence, gather};
+use crate::cli::RunArguments;
+use crate::directory::Directory;
+use crate::events::{self, EventFile};
+use crate::plan::Plan;
+use crate::report::{Narrator, Report, document, table};
+use crate::supervise::Supervisor;
+
+/// Ends well only if every message is accounted for.
+pub(crate) async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
+    let narrator = Narrator::new();
+    let path = arguments.events.clone().unwrap_or_else(events::own_file);
+    let EventFile { events, reading } = events::read(&path)?;
+    narrator.read(&reading);
+    if events.is_empty() {
+        bail!(
+            "{} holds no event to publish{}",
+            path.display(),
+            reading.advice()
+        );
+    }
+    let plan = Plan::new(events, arguments.seed);
+    let directory = Directory::new()?;
+    narrator.begin(&plan);
+    let worked = work(&directory, &plan, &narrator).await;
+    narrator.end();
+    let evidence = match worked {
+        Ok(evidence) => evidence,
+        Err(error) => {
+            narrator.say(&directory.keep_for_inquiry());
+            return Err(error);
+        }
+    };
+
+    let account = Account::of(&evidence);
+    let report = Report {
+        seed: arguments.seed,
+        reading: &reading,
+        plan: &plan,
+        account: &account,
+        kills: &evidence.kills,
+        kept: directory.keep_if(arguments.keep || !account.is_clean()),
+    };
+    if arguments.json {
+        println!("{}", document(&report)?);
+    } else {
+        print!("{}", table(&report));
+    }
+    Ok(if account.is_clean() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn work(directory: &Directory, plan: &Plan, narrator: &Narrator) -> anyhow::Result<Evidence> {
+    let mut supervisor = Supervisor::open(directory.path(), plan, narrator).await?;
+    supervisor.run().await?;
+    gather(plan, &supervisor).await
+}
