@@ -4,6 +4,7 @@ mod files;
 mod full_disk;
 mod group_commit;
 mod ids;
+mod io_error;
 mod kill;
 mod processes;
 mod registry;

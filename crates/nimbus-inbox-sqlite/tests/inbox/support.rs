@@ -77,10 +77,15 @@ pub(crate) fn place_of_parent() -> Option<PathBuf> {
 /// This program again, to run `test` with `place`.
 pub(crate) fn child(program: &Path, test: &str, place: &Path) -> Command {
     let mut command = Command::new(program);
+    told_to_run(&mut command, test, place);
+    command
+}
+
+/// Adds what makes this program run `test` with `place`.
+pub(crate) fn told_to_run(command: &mut Command, test: &str, place: &Path) {
     command
         .args(["--exact", "--nocapture", test])
         .env(PLACE, place);
-    command
 }
 
 pub(crate) fn this_program() -> PathBuf {
