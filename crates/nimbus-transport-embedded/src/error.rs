@@ -6,8 +6,17 @@ use std::fmt;
 use nimbus_messaging::{TransportError, TransportErrorKind};
 use nimbus_sqlite::{ErrorKind, SqliteError};
 
+/// Something that is done to the queue or the lane of that name, for an error text.
+pub(crate) struct Doing<'a, T: ?Sized>(pub(crate) &'static str, pub(crate) &'a T);
+
+impl<T: fmt::Display + ?Sized> fmt::Display for Doing<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, self.1)
+    }
+}
+
 /// What went wrong while doing `what`, for the person on call.
-pub(crate) fn failed(what: &str, error: SqliteError) -> TransportError {
+pub(crate) fn failed(what: impl fmt::Display, error: SqliteError) -> TransportError {
     let kind = if error.is_transient() {
         TransportErrorKind::Transient
     } else {
@@ -31,10 +40,10 @@ pub(crate) fn failed(what: &str, error: SqliteError) -> TransportError {
 }
 
 /// The lock of a lane is gone.
-pub(crate) fn lock_lost(what: &str) -> TransportError {
+pub(crate) fn lock_lost(lane: impl fmt::Display, before: &str) -> TransportError {
     TransportError::lock_lost(format!(
-        "the lock of the lane ended before {what}; its messages are delivered again, to whoever \
-         locks it next"
+        "the lock of {lane} ended before {before}; what is not settled is delivered again, to \
+         whoever locks it next"
     ))
 }
 

@@ -1,6 +1,7 @@
 //! What every part of one open queue file uses.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -42,7 +43,11 @@ impl Shared {
     }
 
     /// A write that shares its commit with others; `work` gets the instant at which it runs.
-    pub(crate) async fn write<T, F>(&self, what: &str, mut work: F) -> Result<T, TransportError>
+    pub(crate) async fn write<T, F>(
+        &self,
+        what: impl fmt::Display + Send,
+        mut work: F,
+    ) -> Result<T, TransportError>
     where
         F: FnMut(&Transaction<'_>, Timestamp) -> rusqlite::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -54,7 +59,11 @@ impl Shared {
             .map_err(|error| error::failed(what, error))
     }
 
-    pub(crate) async fn read<T, F>(&self, what: &str, work: F) -> Result<T, TransportError>
+    pub(crate) async fn read<T, F>(
+        &self,
+        what: impl fmt::Display + Send,
+        work: F,
+    ) -> Result<T, TransportError>
     where
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         T: Send + 'static,

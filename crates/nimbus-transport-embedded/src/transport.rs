@@ -11,7 +11,7 @@ use nimbus_messaging::{
 use nimbus_sqlite::Database;
 
 use crate::address::{self, EventFilter, QueueId};
-use crate::error;
+use crate::error::{self, Doing};
 use crate::inspect::Inspector;
 use crate::lanes::EmbeddedLanes;
 use crate::options::EmbeddedOptions;
@@ -101,7 +101,7 @@ impl EmbeddedTransport {
         let topic = named(topic.into())?;
         let name = topic.as_str().to_owned();
         self.shared
-            .write("declaring a topic", move |tx, _| {
+            .write(Doing("declaring the topic", &topic), move |tx, _| {
                 address::declare_topic(tx, &name)
             })
             .await?
@@ -129,7 +129,7 @@ impl EmbeddedTransport {
         let queue = self.queue(&endpoint.into()).await?;
         let name = topic.as_str().to_owned();
         self.shared
-            .write("subscribing an endpoint", move |tx, _| {
+            .write(Doing("subscribing to", &topic), move |tx, _| {
                 let Some(topic) = address::declare_topic(tx, &name)? else {
                     return Ok(None);
                 };
@@ -150,7 +150,7 @@ impl EmbeddedTransport {
         let address = named(address.clone())?;
         let name = address.as_str().to_owned();
         self.shared
-            .write("declaring a queue", move |tx, _| {
+            .write(Doing("declaring the queue", &address), move |tx, _| {
                 address::declare(tx, &name)
             })
             .await?
@@ -162,16 +162,19 @@ impl EmbeddedTransport {
         let name = endpoint.as_str().to_owned();
         let known = self
             .shared
-            .read("looking for a queue", move |tx| {
-                Ok((address::find(tx, &name)?, address::names(tx)?))
+            .read(Doing("looking for the queue of", endpoint), move |tx| {
+                Ok(match address::find(tx, &name)? {
+                    Some(queue) => Ok(queue),
+                    None => Err(address::names(tx)?),
+                })
             })
             .await?;
         match known {
-            (Some(queue), _) => Ok(queue),
-            (None, _) if self.shared.options.auto_declare => {
+            Ok(queue) => Ok(queue),
+            Err(_) if self.shared.options.auto_declare => {
                 self.queue(&Address::new(endpoint.as_str())).await
             }
-            (None, declared) => Err(TransportError::configuration(format!(
+            Err(declared) => Err(TransportError::configuration(format!(
                 "the queue of endpoint {endpoint:?} is not declared in {}, and may not be declared \
                  automatically; declared are {}",
                 self.shared.db.path().display(),
@@ -214,6 +217,7 @@ impl Transport for EmbeddedTransport {
         Ok(Box::new(EmbeddedLanes::new(
             Arc::clone(&self.shared),
             queue,
+            endpoint.as_str(),
         )))
     }
 }

@@ -43,7 +43,8 @@ pub(super) fn drain(
         };
         let held = accepted.held;
         while room(&drained) {
-            let Took::Message(taken) = line::take(db, queue, held, ticks, NonZeroU32::MAX)? else {
+            let taking = line::take(db, queue, held, ticks, NonZeroU32::MAX)?;
+            let Took::Message(taken) = taking.took else {
                 break;
             };
             let (sequence, count) = (taken.sequence, taken.delivery_count);

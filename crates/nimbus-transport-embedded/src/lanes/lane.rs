@@ -10,9 +10,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::lock::{EmbeddedLock, SharedLock};
+use super::name::LaneName;
 use super::settler::{EmbeddedSettler, Place};
 use crate::address::QueueId;
-use crate::line::{self, Accepted, Taken, Took};
+use crate::error::Doing;
+use crate::line::{self, Buried, Held, Taken, Taking, Took};
 use crate::sessions::EmbeddedSessions;
 use crate::shared::Shared;
 
@@ -21,17 +23,21 @@ use crate::shared::Shared;
 pub(super) struct EmbeddedLane {
     shared: Arc<Shared>,
     queue: QueueId,
-    session: Option<SessionId>,
     lock: Arc<EmbeddedLock>,
     changes: watch::Receiver<u64>,
 }
 
 impl EmbeddedLane {
-    pub(super) fn new(shared: Arc<Shared>, queue: QueueId, accepted: Accepted, until: i64) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        queue: QueueId,
+        held: Held,
+        name: LaneName,
+        until: i64,
+    ) -> Self {
         Self {
             changes: shared.watch(queue),
-            lock: EmbeddedLock::start(Arc::clone(&shared), accepted.held, until),
-            session: accepted.session.and_then(SessionId::new),
+            lock: EmbeddedLock::start(Arc::clone(&shared), held, name, until),
             queue,
             shared,
         }
@@ -40,11 +46,34 @@ impl EmbeddedLane {
     async fn take(&self) -> Result<Took, TransportError> {
         let (queue, held) = (self.queue, self.lock.held());
         let limit = self.shared.options.delivery_limit;
-        self.shared
-            .write("receiving", move |tx, now| {
+        let taking = self
+            .shared
+            .write(Doing("receiving from", self.lock.name()), move |tx, now| {
                 line::take(tx, queue, held, now.unix_ticks(), limit)
             })
-            .await
+            .await?;
+        Ok(self.report(taking))
+    }
+
+    /// Tells which messages were dead-lettered, now that this is committed.
+    fn report(&self, taking: Taking) -> Took {
+        for Buried {
+            sequence,
+            reason,
+            description,
+        } in taking.buried
+        {
+            tracing::warn!(
+                endpoint = %self.lock.name().queue,
+                session = ?self.lock.name().session,
+                sequence,
+                reason,
+                description,
+                "a message went to the dead-letter queue instead of being delivered; look at it \
+                 there and resubmit or purge it"
+            );
+        }
+        taking.took
     }
 
     /// Waits until receiving may find something, or `deadline`.
@@ -62,7 +91,7 @@ impl EmbeddedLane {
             let now = self.shared.now().unix_ticks();
             until = self
                 .shared
-                .read("looking for a message", move |tx| {
+                .read(Doing("looking into", self.lock.name()), move |tx| {
                     line::lane_outlook(tx, queue, held, now)
                 })
                 .await?;
@@ -78,7 +107,7 @@ impl EmbeddedLane {
             place,
             sequence: taken.sequence,
             delivery_count: taken.delivery_count,
-            has_session: self.session.is_some(),
+            has_session: self.lock.name().session.is_some(),
         };
         Delivery {
             envelope: taken.envelope,
@@ -115,18 +144,19 @@ impl Lane for EmbeddedLane {
         session: &SessionId,
         sequence_number: i64,
     ) -> Result<Option<Delivery>, TransportError> {
-        if self.session.as_ref() != Some(session) {
+        if self.lock.name().session.as_ref() != Some(session) {
             return Ok(None);
         }
         let (queue, held, session) = (self.queue, self.lock.held(), session.clone());
-        let took = self
+        let doing = Doing("fetching a deferred message of", self.lock.name());
+        let taking = self
             .shared
-            .write("receiving a deferred message", move |tx, now| {
+            .write(doing, move |tx, now| {
                 let now = now.unix_ticks();
                 line::take_deferred(tx, queue, held, session.as_str(), sequence_number, now)
             })
             .await?;
-        match took {
+        match self.report(taking) {
             Took::Message(taken) => Ok(Some(self.deliver(*taken, Place::Aside))),
             Took::Nothing(_) => Ok(None),
             Took::LockLost => Err(self.lock.is_lost("a deferred message was received")),
@@ -150,7 +180,7 @@ impl Lane for EmbeddedLane {
         let held = self.lock.held();
         let was_held = self
             .shared
-            .write("releasing a lane", move |tx, now| {
+            .write(Doing("releasing", self.lock.name()), move |tx, now| {
                 line::release(tx, held, now.unix_ticks())
             })
             .await?;

@@ -7,7 +7,8 @@ use nimbus_inbox_core::Timestamp;
 use nimbus_messaging::{LaneLock, TransportError};
 use tokio_util::sync::CancellationToken;
 
-use crate::error;
+use super::name::LaneName;
+use crate::error::{self, Doing};
 use crate::line::{self, Held};
 use crate::shared::Shared;
 
@@ -16,6 +17,7 @@ use crate::shared::Shared;
 pub(super) struct EmbeddedLock {
     shared: Arc<Shared>,
     held: Held,
+    name: LaneName,
     /// Ticks; what the last renewal that was confirmed said.
     until: AtomicI64,
     lost: CancellationToken,
@@ -24,10 +26,11 @@ pub(super) struct EmbeddedLock {
 
 impl EmbeddedLock {
     /// Watches the lock of a lane that was just accepted.
-    pub(super) fn start(shared: Arc<Shared>, held: Held, until: i64) -> Arc<Self> {
+    pub(super) fn start(shared: Arc<Shared>, held: Held, name: LaneName, until: i64) -> Arc<Self> {
         let lock = Arc::new(Self {
             shared,
             held,
+            name,
             until: AtomicI64::new(until),
             lost: CancellationToken::new(),
             released: CancellationToken::new(),
@@ -44,10 +47,14 @@ impl EmbeddedLock {
         self.held
     }
 
+    pub(super) fn name(&self) -> &LaneName {
+        &self.name
+    }
+
     /// The file said that the lock is gone.
     pub(super) fn is_lost(&self, before: &str) -> TransportError {
         self.lost.cancel();
-        error::lock_lost(before)
+        error::lock_lost(&self.name, before)
     }
 
     /// Nobody needs to be told any more when the lock ends.
@@ -65,7 +72,7 @@ impl EmbeddedLock {
         let (held, duration) = (self.held, self.duration());
         let renewed = self
             .shared
-            .write("renewing the lock of a lane", move |tx, now| {
+            .write(Doing("renewing the lock of", &self.name), move |tx, now| {
                 let until = now.saturating_add(duration).unix_ticks();
                 line::renew(tx, held, now.unix_ticks(), until)
                     .map(|renewed| renewed.then_some(until))

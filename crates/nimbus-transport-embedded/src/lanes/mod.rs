@@ -2,6 +2,7 @@
 
 mod lane;
 mod lock;
+mod name;
 mod settler;
 mod source;
 

@@ -5,6 +5,7 @@ use nimbus_messaging::{Settlement, Settler, TransportError, TransportErrorKind};
 
 use super::lock::EmbeddedLock;
 use crate::address::QueueId;
+use crate::error::Doing;
 use crate::line::{self, Settled};
 use crate::shared::Shared;
 
@@ -42,10 +43,15 @@ impl Settler for EmbeddedSettler {
         let (sequence, count) = (self.sequence, self.delivery_count);
         let settled = self
             .shared
-            .write("settling a message", move |tx, now| match place {
-                Place::Head => line::settle(tx, held, sequence, count, &settlement, now),
-                Place::Aside => line::settle_deferred(tx, held, sequence, count, &settlement, now),
-            })
+            .write(
+                Doing("settling a message of", self.lock.name()),
+                move |tx, now| match place {
+                    Place::Head => line::settle(tx, held, sequence, count, &settlement, now),
+                    Place::Aside => {
+                        line::settle_deferred(tx, held, sequence, count, &settlement, now)
+                    }
+                },
+            )
             .await?;
         match settled {
             Settled::Done => {

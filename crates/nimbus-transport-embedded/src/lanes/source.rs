@@ -1,12 +1,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nimbus_messaging::{Lane, LaneSource, Stopper, TransportError};
+use nimbus_messaging::{Lane, LaneSource, SessionId, Stopper, TransportError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::lane::EmbeddedLane;
+use super::name::LaneName;
 use crate::address::QueueId;
+use crate::error::Doing;
 use crate::line::{self, LockToken};
 use crate::shared::Shared;
 
@@ -15,6 +17,7 @@ use crate::shared::Shared;
 pub(crate) struct EmbeddedLanes {
     shared: Arc<Shared>,
     queue: QueueId,
+    name: Arc<str>,
     changes: watch::Receiver<u64>,
     stopped: CancellationToken,
 }
@@ -29,11 +32,12 @@ impl Stopper for Stop {
 }
 
 impl EmbeddedLanes {
-    pub(crate) fn new(shared: Arc<Shared>, queue: QueueId) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, queue: QueueId, name: &str) -> Self {
         Self {
             changes: shared.watch(queue),
             shared,
             queue,
+            name: name.into(),
             stopped: CancellationToken::new(),
         }
     }
@@ -44,14 +48,18 @@ impl EmbeddedLanes {
         let token = LockToken::random();
         let accepted = self
             .shared
-            .write("accepting a lane", move |tx, now| {
+            .write(Doing("accepting a lane of", &*self.name), move |tx, now| {
                 let until = now.saturating_add(duration).unix_ticks();
                 line::accept(tx, queue, now.unix_ticks(), until, token)
                     .map(|accepted| accepted.map(|accepted| (accepted, until)))
             })
             .await?;
         Ok(accepted.map(|(accepted, until)| {
-            EmbeddedLane::new(Arc::clone(&self.shared), queue, accepted, until)
+            let name = LaneName {
+                queue: Arc::clone(&self.name),
+                session: accepted.session.and_then(SessionId::new),
+            };
+            EmbeddedLane::new(Arc::clone(&self.shared), queue, accepted.held, name, until)
         }))
     }
 }
@@ -64,7 +72,7 @@ impl LaneSource for EmbeddedLanes {
             let queue = self.queue;
             let outlook = self
                 .shared
-                .read("looking for a lane", move |tx| {
+                .read(Doing("looking for a lane of", &*self.name), move |tx| {
                     line::queue_outlook(tx, queue)
                 })
                 .await?;

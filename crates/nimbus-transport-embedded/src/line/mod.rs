@@ -11,10 +11,10 @@ mod take;
 #[cfg(test)]
 mod plans;
 
-pub(crate) use accept::{Accepted, accept};
+pub(crate) use accept::accept;
 pub(crate) use enqueue::{Arrival, enqueue};
 pub(crate) use hold::{Held, LockToken, release, renew};
 pub(crate) use outlook::{lane_outlook, queue_outlook};
 pub(crate) use scheduled::{activate, cancel, schedule};
 pub(crate) use settle::{Settled, settle, settle_deferred};
-pub(crate) use take::{Taken, Took, take, take_deferred};
+pub(crate) use take::{Buried, Taken, Taking, Took, take, take_deferred};

@@ -14,7 +14,7 @@ pub(crate) enum Settled {
     LockLost,
 }
 
-/// Settles the head of a held lane.
+/// Settles the head of a held lane. Whoever holds the lock it was taken under has the only receipt.
 pub(crate) fn settle(
     db: &Connection,
     held: Held,
@@ -24,7 +24,7 @@ pub(crate) fn settle(
     now: Timestamp,
 ) -> rusqlite::Result<Settled> {
     let ticks = now.unix_ticks();
-    if !holds(db, held, ticks)? || !is_taken_head(db, held.lane, sequence)? {
+    if !holds(db, held, ticks)? {
         return Ok(Settled::LockLost);
     }
     match settlement {
@@ -53,7 +53,7 @@ pub(crate) fn settle_deferred(
     now: Timestamp,
 ) -> rusqlite::Result<Settled> {
     let ticks = now.unix_ticks();
-    if !holds(db, held, ticks)? || !is_taken_aside(db, held, sequence)? {
+    if !holds(db, held, ticks)? {
         return Ok(Settled::LockLost);
     }
     match settlement {
@@ -87,21 +87,6 @@ pub(super) fn bury(
     )?
     .execute(params![sequence, delivery_count, now, reason, description])
     .map(drop)
-}
-
-fn is_taken_head(db: &Connection, lane: i64, sequence: i64) -> rusqlite::Result<bool> {
-    db.prepare_cached(
-        "select 1 from nimbus_queue_lane where lane = ?1 and head = ?2 and head_taken = 1",
-    )?
-    .exists((lane, sequence))
-}
-
-fn is_taken_aside(db: &Connection, held: Held, sequence: i64) -> rusqlite::Result<bool> {
-    db.prepare_cached(
-        "select 1 from nimbus_queue_message
-         where sequence = ?1 and state = 'deferred' and taken_by = ?2",
-    )?
-    .exists((sequence, held.token))
 }
 
 fn forget(db: &Connection, sequence: i64) -> rusqlite::Result<()> {

@@ -21,6 +21,22 @@ pub(crate) struct Taken {
     pub(crate) delivery_count: u32,
 }
 
+/// What receiving did.
+#[derive(Debug)]
+pub(crate) struct Taking {
+    pub(crate) took: Took,
+    /// What stood in the way and went to the dead-letter queue.
+    pub(crate) buried: Vec<Buried>,
+}
+
+/// A message that was dead-lettered instead of being delivered.
+#[derive(Debug)]
+pub(crate) struct Buried {
+    pub(crate) sequence: i64,
+    pub(crate) reason: &'static str,
+    pub(crate) description: String,
+}
+
 /// What receiving found.
 #[derive(Debug)]
 pub(crate) enum Took {
@@ -37,6 +53,15 @@ struct Head {
     taken: bool,
 }
 
+impl From<Took> for Taking {
+    fn from(took: Took) -> Self {
+        Self {
+            took,
+            buried: Vec::new(),
+        }
+    }
+}
+
 /// Takes the head of a held lane and counts the delivery. What was delivered too often goes to the
 /// dead-letter queue instead.
 pub(crate) fn take(
@@ -45,53 +70,59 @@ pub(crate) fn take(
     held: Held,
     now: i64,
     limit: NonZeroU32,
-) -> rusqlite::Result<Took> {
+) -> rusqlite::Result<Taking> {
     if !holds(db, held, now)? {
-        return Ok(Took::LockLost);
+        return Ok(Took::LockLost.into());
     }
     activate(db, queue, now)?;
+    let mut buried = Vec::new();
     while let Some(head) = head(db, held.lane)? {
         if head.taken || head.due_at > now {
             break;
         }
-        let delivery_count = head.delivery_count.saturating_add(1);
-        if head.delivery_count >= limit.get() {
-            let description =
-                format!("delivered {limit} times without being settled; the limit is {limit}");
-            tracing::warn!(
-                sequence = head.sequence,
-                limit,
-                "a message was delivered too often and goes to the dead-letter queue"
-            );
-            let reason = MAX_DELIVERY_COUNT_EXCEEDED;
-            bury(
-                db,
-                head.sequence,
-                head.delivery_count,
-                now,
-                reason,
-                &description,
-            )?;
-            advance(db, held.lane)?;
-            continue;
-        }
-        match read(db, head.sequence, delivery_count)? {
+        match deliver(db, held.lane, &head, limit)? {
             Ok(taken) => {
-                db.prepare_cached(
-                    "update nimbus_queue_lane set head_taken = 1, head_delivery_count = ?2
-                     where lane = ?1",
-                )?
-                .execute((held.lane, delivery_count))?;
-                return Ok(Took::Message(Box::new(taken)));
+                let took = Took::Message(Box::new(taken));
+                return Ok(Taking { took, buried });
             }
-            Err(problem) => {
-                let reason = UNREADABLE_MESSAGE;
-                bury(db, head.sequence, delivery_count, now, reason, &problem)?;
+            Err(refused) => {
+                refused.bury(db, head.delivery_count, now)?;
                 advance(db, held.lane)?;
+                buried.push(refused);
             }
         }
     }
-    lane_outlook(db, queue, held, now).map(Took::Nothing)
+    let took = lane_outlook(db, queue, held, now).map(Took::Nothing)?;
+    Ok(Taking { took, buried })
+}
+
+/// Counts the delivery of the head, or tells why it can't be delivered.
+fn deliver(
+    db: &Connection,
+    lane: i64,
+    head: &Head,
+    limit: NonZeroU32,
+) -> rusqlite::Result<Result<Taken, Buried>> {
+    if head.delivery_count >= limit.get() {
+        return Ok(Err(Buried {
+            sequence: head.sequence,
+            reason: MAX_DELIVERY_COUNT_EXCEEDED,
+            description: format!(
+                "delivered {} times without being settled; the limit is {limit}",
+                head.delivery_count
+            ),
+        }));
+    }
+    let delivery_count = head.delivery_count.saturating_add(1);
+    let read = read(db, head.sequence, delivery_count)?;
+    if read.is_ok() {
+        db.prepare_cached(
+            "update nimbus_queue_lane set head_taken = 1, head_delivery_count = ?2
+             where lane = ?1",
+        )?
+        .execute((lane, delivery_count))?;
+    }
+    Ok(read)
 }
 
 /// Takes the deferred message with that number, unless this holder has it already.
@@ -102,9 +133,9 @@ pub(crate) fn take_deferred(
     session: &str,
     sequence: i64,
     now: i64,
-) -> rusqlite::Result<Took> {
+) -> rusqlite::Result<Taking> {
     if !holds(db, held, now)? {
-        return Ok(Took::LockLost);
+        return Ok(Took::LockLost.into());
     }
     let delivery_count: Option<u32> = db
         .prepare_cached(
@@ -117,21 +148,24 @@ pub(crate) fn take_deferred(
         .query_row((held.token, sequence, queue.0, session), |row| row.get(0))
         .optional()?;
     let Some(delivery_count) = delivery_count else {
-        return Ok(Took::Nothing(None));
+        return Ok(Took::Nothing(None).into());
     };
     match read(db, sequence, delivery_count)? {
-        Ok(taken) => Ok(Took::Message(Box::new(taken))),
-        Err(problem) => {
-            bury(
-                db,
-                sequence,
-                delivery_count,
-                now,
-                UNREADABLE_MESSAGE,
-                &problem,
-            )?;
-            Ok(Took::Nothing(None))
+        Ok(taken) => Ok(Took::Message(Box::new(taken)).into()),
+        Err(refused) => {
+            refused.bury(db, delivery_count, now)?;
+            Ok(Taking {
+                took: Took::Nothing(None),
+                buried: vec![refused],
+            })
         }
+    }
+}
+
+impl Buried {
+    fn bury(&self, db: &Connection, delivery_count: u32, now: i64) -> rusqlite::Result<()> {
+        let (reason, description) = (self.reason, &self.description);
+        bury(db, self.sequence, delivery_count, now, reason, description)
     }
 }
 
@@ -156,7 +190,7 @@ fn read(
     db: &Connection,
     sequence: i64,
     delivery_count: u32,
-) -> rusqlite::Result<Result<Taken, String>> {
+) -> rusqlite::Result<Result<Taken, Buried>> {
     let row = db
         .prepare_cached(&format!(
             "select enqueued_at, {COLUMNS} from nimbus_queue_message where sequence = ?1"
@@ -170,9 +204,11 @@ fn read(
             })
         });
     match row {
-        Err(rusqlite::Error::FromSqlConversionFailure(_, _, problem)) => Ok(Err(format!(
-            "the stored properties are not readable: {problem}"
-        ))),
+        Err(rusqlite::Error::FromSqlConversionFailure(_, _, problem)) => Ok(Err(Buried {
+            sequence,
+            reason: UNREADABLE_MESSAGE,
+            description: format!("the stored properties are not readable: {problem}"),
+        })),
         row => row.map(Ok),
     }
 }

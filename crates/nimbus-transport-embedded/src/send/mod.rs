@@ -8,7 +8,7 @@ use nimbus_messaging::{Address, Envelope, ScheduledId, Sender, TransportError};
 use nimbus_sqlite::rusqlite::{self, Connection};
 
 use crate::address::{self, QueueId, Unroutable};
-use crate::error::invalid;
+use crate::error::{Doing, invalid};
 use crate::line::{self, Arrival};
 use crate::message::{Limits, StoredEnvelope};
 use crate::shared::Shared;
@@ -50,7 +50,7 @@ impl Sender for EmbeddedSender {
         let address = Arc::clone(&self.address);
         let reached = self
             .shared
-            .write("sending", move |tx, now| {
+            .write(Doing("sending to", &*self.address), move |tx, now| {
                 let now = now.unix_ticks();
                 match route(tx, &address, &messages)? {
                     Ok(routed) => enqueue_all(tx, &routed, now).map(Ok),
@@ -74,7 +74,7 @@ impl Sender for EmbeddedSender {
         let address = Arc::clone(&self.address);
         let (schedule, reached) = self
             .shared
-            .write("scheduling", move |tx, now| {
+            .write(Doing("scheduling for", &*self.address), move |tx, now| {
                 let routed = match route(tx, &address, &messages)? {
                     Ok(routed) => routed,
                     Err(unroutable) => return Ok(Err(unroutable)),

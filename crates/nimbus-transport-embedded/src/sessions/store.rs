@@ -10,7 +10,7 @@ use nimbus_sqlite::rusqlite::{self, Connection};
 
 use super::{parked, state};
 use crate::address::QueueId;
-use crate::error;
+use crate::error::{self, Doing};
 use crate::line::Held;
 use crate::message::StoredEnvelope;
 use crate::shared::Shared;
@@ -43,16 +43,18 @@ impl EmbeddedSessions {
         F: FnMut(&Connection, QueueId, &SessionId) -> rusqlite::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (queue, held, session) = (self.queue, self.held, session.clone());
+        let (queue, held, key) = (self.queue, self.held, session.clone());
         self.shared
-            .write(what, move |tx, now| {
-                if !state::is_locked(tx, queue, &session, held, now.unix_ticks())? {
+            .write(Doing(what, session), move |tx, now| {
+                if !state::is_locked(tx, queue, &key, held, now.unix_ticks())? {
                     return Ok(None);
                 }
-                change(tx, queue, &session).map(Some)
+                change(tx, queue, &key).map(Some)
             })
             .await?
-            .ok_or_else(|| error::lock_lost("its session's state was changed"))
+            .ok_or_else(|| {
+                error::lock_lost(format_args!("session {session:?}"), "its state was changed")
+            })
     }
 }
 
@@ -64,7 +66,7 @@ impl SessionStore for EmbeddedSessions {
 
     async fn fence(&self, session: &SessionId) -> Result<VersionedState, TransportError> {
         let stored = self
-            .change("fencing a session", session, state::fence)
+            .change("fencing session", session, state::fence)
             .await?;
         state::versioned(session, stored)
     }
@@ -73,7 +75,7 @@ impl SessionStore for EmbeddedSessions {
         let (queue, key) = (self.queue, session.clone());
         let stored = self
             .shared
-            .read("reading a session's state", move |tx| {
+            .read(Doing("reading the state of session", session), move |tx| {
                 state::read(tx, queue, &key)
             })
             .await?;
@@ -88,7 +90,7 @@ impl SessionStore for EmbeddedSessions {
     ) -> Result<Cas, TransportError> {
         let json = state.to_json();
         self.change(
-            "writing a session's state",
+            "writing the state of session",
             session,
             move |tx, queue, session| {
                 state::replace(tx, queue, session, &json, expected).map(outcome)
@@ -106,13 +108,17 @@ impl SessionStore for EmbeddedSessions {
     ) -> Result<Cas, TransportError> {
         let (json, reference) = (state.to_json(), copy.reference.clone());
         let message = StoredEnvelope::new(copy.envelope.clone());
-        self.change("parking a message", session, move |tx, queue, session| {
-            let written = state::replace(tx, queue, session, &json, expected)?;
-            if written.is_some() {
-                parked::keep(tx, queue, session, &reference, &message)?;
-            }
-            Ok(outcome(written))
-        })
+        self.change(
+            "parking a message of session",
+            session,
+            move |tx, queue, session| {
+                let written = state::replace(tx, queue, session, &json, expected)?;
+                if written.is_some() {
+                    parked::keep(tx, queue, session, &reference, &message)?;
+                }
+                Ok(outcome(written))
+            },
+        )
         .await
     }
 
@@ -121,11 +127,12 @@ impl SessionStore for EmbeddedSessions {
         session: &SessionId,
         limit: NonZeroU32,
     ) -> Result<Vec<ParkedCopy>, TransportError> {
-        let (queue, session) = (self.queue, session.clone());
+        let (queue, key) = (self.queue, session.clone());
         self.shared
-            .read("reading parked messages", move |tx| {
-                parked::list(tx, queue, &session, limit.get())
-            })
+            .read(
+                Doing("reading parked messages of session", session),
+                move |tx| parked::list(tx, queue, &key, limit.get()),
+            )
             .await
     }
 
@@ -138,7 +145,7 @@ impl SessionStore for EmbeddedSessions {
     ) -> Result<Cas, TransportError> {
         let (json, reference) = (state.to_json(), copy.clone());
         self.change(
-            "removing a parked message",
+            "removing a parked message of session",
             session,
             move |tx, queue, session| {
                 let written = state::replace(tx, queue, session, &json, expected)?;

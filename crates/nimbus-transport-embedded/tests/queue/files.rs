@@ -96,6 +96,24 @@ async fn options_that_cannot_work_are_refused_together() {
     assert!(!machine.path().exists());
 }
 
+/// The statements may run by hand, and again.
+#[tokio::test]
+async fn tables_that_were_made_by_hand_are_accepted() {
+    let machine = Machine::new();
+    let by_hand = nimbus_sqlite::rusqlite::Connection::open(machine.path()).expect("a file");
+    for _ in 0..2 {
+        let made = by_hand.execute_batch(&nimbus_transport_embedded::ddl());
+        made.expect("they tolerate to run again");
+    }
+    drop(by_hand);
+    for create in [false, true] {
+        let options = machine.options().with_auto_create(create);
+        let transport = machine.process_with(options).await;
+        let queues = transport.inspector().queues().await.expect("readable");
+        assert_eq!(queues.len(), 3);
+    }
+}
+
 /// Tables that vanish under a running transport are named too.
 #[tokio::test]
 async fn a_table_that_was_dropped_is_named() {
