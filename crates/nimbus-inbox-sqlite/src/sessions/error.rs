@@ -1,3 +1,5 @@
+//! From an error of the file to that of a session store.
+
 use nimbus_messaging::{SessionId, TransportError, TransportErrorKind};
 use nimbus_sqlite::SqliteError;
 

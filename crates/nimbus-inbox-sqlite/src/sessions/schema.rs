@@ -1,3 +1,5 @@
+//! The tables.
+
 use nimbus_sqlite::Schema;
 
 pub(super) const DDL: &str = "\

@@ -1,3 +1,5 @@
+//! The contract, on top of the rows.
+
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
