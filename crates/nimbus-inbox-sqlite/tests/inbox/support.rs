@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use nimbus_inbox_core::{Error, ErrorKind, InboxKey, InboxStore};
 use nimbus_inbox_sqlite::rusqlite::Connection;
@@ -81,11 +81,13 @@ pub(crate) fn child(program: &Path, test: &str, place: &Path) -> Command {
     command
 }
 
-/// Adds what makes this program run `test` with `place`.
+/// Adds what makes this program run `test` with `place`. Its report of one test would be counted
+/// beside those of the parent; what went wrong is told on the error output.
 pub(crate) fn told_to_run(command: &mut Command, test: &str, place: &Path) {
     command
         .args(["--exact", "--nocapture", test])
-        .env(PLACE, place);
+        .env(PLACE, place)
+        .stdout(Stdio::null());
 }
 
 pub(crate) fn this_program() -> PathBuf {
