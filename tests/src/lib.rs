@@ -1,5 +1,12 @@
 #![doc = include_str!("../../README.md")]
 
+/// The programs in the documentation run as doc tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../docs/guide.md")]
+    mod guide {}
+}
+
 mod ledger;
 
 use std::num::NonZeroU32;
