@@ -36,6 +36,13 @@ impl Statements {
         }
     }
 
+    /// Whether SQLite understands them, which it doesn't if the table is not ours.
+    pub(crate) fn compile(&self, connection: &Connection) -> rusqlite::Result<()> {
+        [&self.check, &self.record, &self.release, &self.purge]
+            .into_iter()
+            .try_for_each(|statement| connection.prepare(statement).map(drop))
+    }
+
     pub(crate) fn check(
         &self,
         snapshot: &Connection,

@@ -27,7 +27,12 @@ impl InboxStore for SqliteInbox {
 
     async fn verify(&self) -> Result<(), Error> {
         let found = self.tables.look().await;
-        found.map_err(|unusable| self.unusable(Operation::Verify, unusable))
+        found.map_err(|unusable| self.unusable(Operation::Verify, unusable))?;
+        let statements = Arc::clone(&self.statements);
+        self.database()
+            .read(move |snapshot| statements.compile(snapshot))
+            .await
+            .map_err(|error| self.failed(Operation::Verify, error))
     }
 
     async fn check(&self, keys: &[InboxKey]) -> Result<Vec<Option<Timestamp>>, Error> {

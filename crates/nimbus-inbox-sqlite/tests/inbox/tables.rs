@@ -102,7 +102,7 @@ async fn a_table_that_is_dropped_is_missed_once_and_made_again() {
     assert_eq!(outcome, [Recorded::Now; 3]);
 }
 
-/// INB-26: a table of the same name that somebody else made.
+/// INB-26, INB-32: a table of the same name that somebody else made.
 #[tokio::test]
 async fn a_table_that_is_not_ours_is_told() {
     let directory = directory();
@@ -115,6 +115,7 @@ async fn a_table_that_is_not_ours_is_told() {
         .await
         .expect("a database");
     for text in [
+        told(inbox.verify().await),
         told(inbox.check(&keys("order", 1)).await),
         told(inbox.record(&keys("order", 1)).await),
     ] {
