@@ -5,6 +5,10 @@
 mod pages {
     #[doc = include_str!("../../docs/guide.md")]
     mod guide {}
+    #[doc = include_str!("../../docs/operations.md")]
+    mod operations {}
+    #[doc = include_str!("../../docs/retries-and-stand-ins.md")]
+    mod retries_and_stand_ins {}
 }
 
 mod ledger;
