@@ -161,7 +161,11 @@ fn enter_wal_mode(
     let mode: String = while_busy(deadline, || true, change)
         .map_err(|source| site.error(source, OPERATION, connection))?;
     if mode.eq_ignore_ascii_case("wal") {
-        return Ok(());
+        // The log itself is opened by the first read. Without it this connection
+        // wouldn't be there when the others are closed, nor fold the log in.
+        return connection
+            .query_row("PRAGMA schema_version", (), |_| Ok(()))
+            .map_err(|source| site.error(source, OPERATION, connection));
     }
     Err(site.fault(ErrorKind::CannotOpen, OPERATION).with_detail(format!(
         "the file stays in journal mode {mode}; WAL mode needs a local file system with shared memory"

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use nimbus_sqlite::{ErrorKind, OpenOptions, rusqlite};
 
+use tokio::task::JoinSet;
+
 use crate::support::{Fixture, insert, queue, queue_insert};
 
 fn impatient() -> OpenOptions {
@@ -55,12 +57,14 @@ async fn everyone_who_waited_long_enough_is_told() {
     stranger
         .execute_batch("BEGIN IMMEDIATE")
         .expect("nobody else writes");
-    let queued: Vec<_> = ["a", "b", "c"]
-        .map(|name| queue_insert(&fixture.database, name))
-        .into();
-    for write in queued {
+    let mut tasks = JoinSet::new();
+    for name in ["a", "b", "c"] {
+        let database = fixture.database.clone();
+        tasks.spawn(async move { database.write(move |tx| insert(tx, name)).await });
+    }
+    for outcome in tasks.join_all().await {
         assert_eq!(
-            write.await.expect_err("the lock is taken").kind(),
+            outcome.expect_err("the lock is taken").kind(),
             ErrorKind::Transient
         );
     }
