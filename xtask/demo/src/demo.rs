@@ -1,8 +1,9 @@
 //! One run from the events file to the report.
 
+use std::io::{ErrorKind, Write, stdout};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use crate::account::{Account, Evidence, gather};
 use crate::cli::RunArguments;
@@ -28,7 +29,14 @@ pub(crate) async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(events, arguments.seed);
     let directory = Directory::new()?;
     narrator.begin(&plan);
-    let worked = work(&directory, &plan, &narrator).await;
+    let worked = tokio::select! {
+        worked = work(&directory, &plan, &narrator) => worked,
+        // Left to itself the signal would leave the databases behind.
+        _ = tokio::signal::ctrl_c() => {
+            narrator.end();
+            bail!("interrupted");
+        }
+    };
     narrator.end();
     let evidence = match worked {
         Ok(evidence) => evidence,
@@ -47,11 +55,12 @@ pub(crate) async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         kills: &evidence.kills,
         kept: directory.keep_if(arguments.keep || !account.is_clean()),
     };
-    if arguments.json {
-        println!("{}", document(&report)?);
+    let text = if arguments.json {
+        document(&report)? + "\n"
     } else {
-        print!("{}", table(&report));
-    }
+        table(&report)
+    };
+    print(&text)?;
     Ok(if account.is_clean() {
         ExitCode::SUCCESS
     } else {
@@ -63,4 +72,14 @@ async fn work(directory: &Directory, plan: &Plan, narrator: &Narrator) -> anyhow
     let mut supervisor = Supervisor::open(directory.path(), plan, narrator).await?;
     supervisor.run().await?;
     gather(plan, &supervisor).await
+}
+
+/// A reader that has seen enough, such as `head`, is no failure.
+fn print(text: &str) -> anyhow::Result<()> {
+    match stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("the report could not be written")
+        }
+        _ => Ok(()),
+    }
 }

@@ -41,13 +41,9 @@ pub(super) fn of(sent: &Sent, evidence: &Evidence, executed: &Executed<'_>) -> F
     if outcomes.contains(&Outcome::Unsupported) {
         return Fate::Unsupported;
     }
-    // A repeated message that blocked its session with the first is tried again with it, and its
-    // retry is reported as resolved once the other has done the work. Either word counts only where
-    // the work was really done: it alone would hide a message that was never handled.
-    let done = [Outcome::Duplicate, Outcome::Resolved]
-        .iter()
-        .any(|outcome| outcomes.contains(outcome));
-    if done && executed.message_id(&sent.message_id) {
+    // What counts is that the work was really done: the word of the subscriber alone would hide a
+    // message that was skipped and never handled.
+    if executed.message_id(&sent.message_id) {
         return Fate::Duplicate;
     }
     Fate::Lost

@@ -11,8 +11,11 @@ pub(crate) enum Finding {
     Lost { message_id: String, line: usize },
     /// Handled, but the inbox has no record.
     Unrecorded { message_id: String },
-    /// Handled, but the resolver was never told.
-    Untold { message_id: String },
+    /// The work is done, but the resolver was never told of this message.
+    Untold {
+        message_id: String,
+        publication: usize,
+    },
     /// Handled more than once, and nothing explains why.
     ExecutedAgain { message_id: String, times: usize },
     /// Handled after a message that was sent later in the same session.
@@ -47,16 +50,23 @@ pub(super) fn of_fates(evidence: &Evidence, fates: &BTreeMap<usize, Fate>) -> Ve
                         message_id: message_id(),
                     });
                 }
-                let told = [Outcome::Resolved, Outcome::Duplicate]
-                    .iter()
-                    .any(|outcome| evidence.outcomes.has(sent.number, outcome));
-                if !told {
-                    findings.push(Finding::Untold {
-                        message_id: message_id(),
-                    });
-                }
             }
             Some(Fate::Duplicate | Fate::DeadLettered(_) | Fate::Unsupported) => {}
+        }
+        // Both words mean that the work is done. A retry is reported as resolved when another
+        // delivery of its event was quicker.
+        let told = [Outcome::Resolved, Outcome::Duplicate]
+            .iter()
+            .any(|outcome| evidence.outcomes.has(sent.number, outcome));
+        let done = matches!(
+            fates.get(&sent.number),
+            Some(Fate::Handled | Fate::Duplicate)
+        );
+        if done && !told {
+            findings.push(Finding::Untold {
+                message_id: message_id(),
+                publication: sent.number,
+            });
         }
         for outcome in evidence.outcomes.of(sent.number) {
             if let Outcome::Unexpected(outcome) = outcome {
@@ -103,9 +113,13 @@ impl fmt::Display for Finding {
                 f,
                 "not recorded: {message_id:?} was handled, and the inbox does not know it"
             ),
-            Self::Untold { message_id } => write!(
+            Self::Untold {
+                message_id,
+                publication,
+            } => write!(
                 f,
-                "not reported: {message_id:?} was handled, and the resolver was never told"
+                "not reported: the work of {message_id:?} is done, and the resolver was never told \
+                 how publication {publication} of it ended"
             ),
             Self::ExecutedAgain { message_id, times } => write!(
                 f,

@@ -139,8 +139,17 @@ fn work_without_a_record_or_a_word_to_the_resolver_is_found() {
     evidence.sent.push(sent(5, "a3", "a"));
     evidence.executions.push(execution(5, "a3", "a", 1));
     evidence.recorded.insert("a3".to_owned());
-    let message_id = "a3".to_owned();
-    assert_eq!(findings(&evidence), [Finding::Untold { message_id }]);
+    let untold = |message_id: &str, publication| Finding::Untold {
+        message_id: message_id.to_owned(),
+        publication,
+    };
+    assert_eq!(findings(&evidence), [untold("a3", 5)]);
+
+    // A repeat that was set aside and then forgotten.
+    let mut evidence = good();
+    evidence.sent.push(sent(5, "b2", "b"));
+    evidence.outcomes.add(5, Outcome::Deferred);
+    assert_eq!(findings(&evidence), [untold("b2", 5)]);
 }
 
 /// INB-40: effects before the record, then a crash, is a documented window.

@@ -3,6 +3,10 @@ use std::collections::BTreeMap;
 use nimbus_inbox_core::Timestamp;
 use serde_json::value::RawValue;
 
+/// The longest id, name or type that is read, in bytes. Messages carry them as properties, several
+/// times over.
+const LONGEST_TEXT: usize = 4 * 1024;
+
 /// The members of one JSON object, each still as it was written.
 pub(super) struct Fields(BTreeMap<String, Box<RawValue>>);
 
@@ -28,8 +32,12 @@ impl Fields {
         if !raw.get().starts_with('"') {
             return Err(format!("{name} is {}, not a string", kind(raw)));
         }
-        serde_json::from_str(raw.get())
-            .map_err(|_| format!("{name} is a string with an invalid escape"))
+        let text: String = serde_json::from_str(raw.get())
+            .map_err(|_| format!("{name} is a string with an invalid escape"))?;
+        if text.len() > LONGEST_TEXT {
+            return Err(format!("{name} is longer than {LONGEST_TEXT} bytes"));
+        }
+        Ok(text)
     }
 
     /// A string that must be there and say something.

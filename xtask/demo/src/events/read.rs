@@ -10,6 +10,9 @@ use super::fields::Fields;
 use super::lines::{LONGEST, Line, Lines};
 use super::{BadLine, Event, EventFile, Remark, cloud_event, order_event};
 
+/// The event type that no handler gets.
+const HEARTBEAT: &str = "Heartbeat";
+
 const UTF_8_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads a file. A bad line is kept with its reason and never fatal to the rest.
@@ -82,13 +85,21 @@ fn parse_line(bytes: &[u8]) -> Result<Event, String> {
         return Err("the line is empty".to_owned());
     }
     let fields = Fields::parse(text)?;
-    if fields.has("specversion") {
-        cloud_event::parse(&fields)
+    let event = if fields.has("specversion") {
+        cloud_event::parse(&fields)?
     } else if fields.has("messageId") || !fields.has("source") {
-        order_event::parse(&fields)
+        order_event::parse(&fields)?
     } else {
-        Err("neither messageId nor specversion: it is no order event and no CloudEvent".to_owned())
+        return Err(
+            "neither messageId nor specversion: it is no order event and no CloudEvent".to_owned(),
+        );
+    };
+    if event.event_type == HEARTBEAT {
+        return Err(format!(
+            "{HEARTBEAT} is no event: subscribers answer it themselves to show that they are alive"
+        ));
     }
+    Ok(event)
 }
 
 /// Ids that came before, with the session and the content they came with.

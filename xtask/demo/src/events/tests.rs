@@ -116,6 +116,10 @@ fn missing_members_and_wrong_ones_are_named() {
     );
     assert!(reason(with(ORDER, "occurredAt", "\"noon\"")).contains("RFC 3339"));
     assert!(reason(r#"{"source":"/shop","id":"7"}"#).contains("specversion"));
+    let heartbeat = reason(with(ORDER, "eventType", "\"Heartbeat\""));
+    assert!(heartbeat.contains("no event"), "{heartbeat}");
+    let long = ORDER.replace("m-1", &"m".repeat(4_097));
+    assert_eq!(reason(long), "messageId is longer than 4096 bytes");
     let surrogate = ORDER.replace("m-1", r"\ud800");
     assert_eq!(
         reason(surrogate),

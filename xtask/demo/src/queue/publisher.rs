@@ -38,6 +38,8 @@ impl Publisher {
 fn message(publication: &Publication, event: &Event) -> serde_json::Result<Envelope> {
     let request = EventRequest::new(&event.event_type, &event.data)?
         .with_message_id(&event.message_id)
+        // A repeat is the same event.
+        .with_event_id(event.message_id.as_str())
         .with_headers(|headers| {
             headers.session_id.clone_from(&event.session);
             headers.correlation_id = Some(publication.name());
