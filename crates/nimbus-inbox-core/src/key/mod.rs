@@ -5,6 +5,7 @@ mod identity;
 mod inbox_key;
 mod limits;
 mod message_id;
+mod opaque;
 
 pub use endpoint::EndpointId;
 pub use identity::IdentityHash;

@@ -1,6 +1,7 @@
 //! What the messages mean (SUB-01 to SUB-05).
 
 mod address;
+mod caseless;
 mod content;
 mod event_id;
 mod event_request;
