@@ -57,7 +57,8 @@ async fn a_scheduled_message_arrives_in_a_held_lane() {
         .expect("declared");
     assert_eq!(receive_id(&mut lane).await, None);
     let clock = machine.clock.clone();
-    let (retry, ()) = tokio::join!(lane.receive(Duration::MAX), async move {
+    let (retry, ()) = tokio::join!(lane.receive(PATIENCE), async {
+        all_before_acted(&transport).await;
         clock.advance(delay);
     });
     assert_eq!(

@@ -13,6 +13,9 @@ use nimbus_messaging::{
 use nimbus_transport_embedded::{EmbeddedOptions, EmbeddedTransport};
 use tempfile::TempDir;
 
+/// For what comes at once unless the machine is busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
 pub(crate) const LOCK: Duration = Duration::from_secs(30);
 
 pub(crate) struct Machine {
@@ -92,12 +95,17 @@ pub(crate) async fn lanes(transport: &EmbeddedTransport) -> Box<dyn LaneSource> 
 
 /// The next lane of a source of its own.
 pub(crate) async fn accept(transport: &EmbeddedTransport) -> Box<dyn Lane> {
-    lanes(transport)
-        .await
-        .accept_next()
-        .await
+    let mut lanes = lanes(transport).await;
+    let accepted = tokio::time::timeout(PATIENCE, lanes.accept_next()).await;
+    accepted
+        .expect("a lane comes")
         .expect("the file answers")
         .expect("not stopped")
+}
+
+/// Returns after every call that was made before has acted on the file, which has one writer.
+pub(crate) async fn all_before_acted(transport: &EmbeddedTransport) {
+    transport.declare("Fence").await.expect("a free name");
 }
 
 /// What is due now.

@@ -16,7 +16,7 @@ async fn a_waiting_receiver_gets_what_is_sent() {
         let (lane, ()) = tokio::join!(accept(&receiver), send(from, &[("s", "1")]));
         let mut lane = lane;
         assert_eq!(complete_all(&mut lane).await, ["1"]);
-        let (next, ()) = tokio::join!(lane.receive(Duration::MAX), send(from, &[("s", "2")]));
+        let (next, ()) = tokio::join!(lane.receive(PATIENCE), send(from, &[("s", "2")]));
         let next = next.expect("locked").expect("sent");
         assert_eq!(id(&next), "2");
         next.receipt.complete().await.expect("locked");
@@ -67,6 +67,29 @@ async fn a_stopped_source_accepts_nothing() {
     );
 }
 
+/// A stop that comes while a lane is being locked gives the lane back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_while_a_lane_is_locked_gives_it_back() {
+    let machine = Machine::new();
+    let transport = machine.process().await;
+    send(&transport, &[("s", "1")]).await;
+    let stranger = nimbus_sqlite::rusqlite::Connection::open(machine.path()).expect("a file");
+    let hold = stranger.execute_batch("begin immediate");
+    hold.expect("nobody else writes");
+
+    let mut source = lanes(&transport).await;
+    let stopper = source.stopper();
+    let pending = tokio::spawn(async move { source.accept_next().await });
+    // Long enough for the acceptance to wait for the file. If not, it accepts nothing either.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stopper.stop();
+    stranger.execute_batch("rollback").expect("it was begun");
+    let accepted = pending.await.expect("no panic").expect("the file answers");
+    assert!(accepted.is_none());
+    let counts = transport.inspector().queue("BillingEndpoint").await;
+    assert_eq!(counts.expect("declared").locked_lanes, 0);
+}
+
 /// A delay ends while a receiver waits for it.
 #[tokio::test]
 async fn a_waiting_receiver_gets_what_becomes_due() {
@@ -78,7 +101,8 @@ async fn a_waiting_receiver_gets_what_becomes_due() {
     let delay = Duration::from_secs(10);
     delivery.receipt.abandon(delay).await.expect("locked");
     let clock = machine.clock.clone();
-    let (again, ()) = tokio::join!(lane.receive(Duration::MAX), async move {
+    let (again, ()) = tokio::join!(lane.receive(PATIENCE), async {
+        all_before_acted(&transport).await;
         clock.advance(delay);
     });
     assert_eq!(
@@ -96,7 +120,8 @@ async fn a_waiting_receiver_is_told_that_its_lock_ended() {
     let mut lane = accept(&transport).await;
     assert_eq!(complete_all(&mut lane).await, ["1"]);
     let clock = machine.clock.clone();
-    let (waited, ()) = tokio::join!(lane.receive(Duration::MAX), async move {
+    let (waited, ()) = tokio::join!(lane.receive(PATIENCE), async {
+        all_before_acted(&transport).await;
         clock.advance(LOCK);
     });
     assert_lock_lost(waited);
