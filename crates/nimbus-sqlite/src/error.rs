@@ -113,11 +113,10 @@ pub struct SqliteError(Arc<Report>);
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{operation} in the SQLite database {} failed: {}{}{}",
+    "SQLite database {}: {operation} failed: {}{}{detail}",
     path.display(),
     kind.explanation(),
-    if detail.is_empty() { "" } else { ": " },
-    detail
+    if detail.is_empty() { "" } else { ": " }
 )]
 struct Report {
     kind: ErrorKind,
