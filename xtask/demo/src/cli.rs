@@ -23,6 +23,7 @@ pub(crate) const CONSUME: &str = "consume";
     name = "cargo xtask demo",
     bin_name = "cargo xtask demo",
     version,
+    verbatim_doc_comment,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true
 )]
@@ -43,7 +44,7 @@ pub(crate) struct RunArguments {
     /// with its number and left out. The handlers take OrderPlaced, PaymentFailed, PaymentCaptured,
     /// OrderShipped, OrderDelivered, OrderCancelled and RefundIssued; other types end as
     /// unsupported.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub(crate) events: Option<PathBuf>,
 
     /// Choose what is repeated, fails and is killed; the same number gives the same plan.

@@ -11,6 +11,9 @@ use crate::consumer;
 /// How many of the log's last lines a failed run shows.
 const LOG_LINES: usize = 15;
 
+/// How many characters of each.
+const LINE_LENGTH: usize = 200;
+
 /// A temporary directory, removed when it is dropped.
 pub(crate) struct Directory(TempDir);
 
@@ -46,7 +49,11 @@ impl Directory {
         let text = fs::read(&log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().collect();
-        let last = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n  ");
+        let last: Vec<String> = lines[lines.len().saturating_sub(LOG_LINES)..]
+            .iter()
+            .map(|line| line.chars().take(LINE_LENGTH).collect())
+            .collect();
+        let last = last.join("\n  ");
         format!(
             "The databases stay in {}. The last lines of {}:\n  {last}",
             directory.display(),

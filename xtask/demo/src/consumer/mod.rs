@@ -83,6 +83,7 @@ fn log_to(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("can't write the log {}", path.display()))?;
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt()
+        .compact()
         .with_env_filter(filter)
         .with_ansi(false)
         .with_writer(Arc::new(file))

@@ -65,6 +65,11 @@ fn check(events: &[Event], seed: u64) {
 
     let held = held(&plan);
     assert_eq!(held.len(), 2);
+    assert_eq!(
+        held[0] == held[1],
+        events.len() == 1,
+        "two messages if there are two"
+    );
     for (leg, id) in plan.legs.iter().zip(&held) {
         let sent_by_then = &plan.publications[..leg.publications.end];
         assert!(

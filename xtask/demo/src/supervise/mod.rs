@@ -127,8 +127,12 @@ impl<'a> Supervisor<'a> {
                     let counts = self.inspector.queue(queue::ENDPOINT).await?;
                     let done = watch.look(&counts)?;
                     self.narrator.advance(watch.handled());
-                    if done && leg.kill.is_none() {
-                        return consumer.stop().await;
+                    match &leg.kill {
+                        _ if !done => {}
+                        None => return consumer.stop().await,
+                        // Its signals are still to be read.
+                        Some(Kill::AfterDeliveries(_)) => break,
+                        Some(kill) => bail!("all was handled, and nothing was held for {kill:?}"),
                     }
                 }
             }
