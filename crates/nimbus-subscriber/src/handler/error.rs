@@ -2,6 +2,8 @@ use std::any::type_name;
 use std::error::Error as StdError;
 use std::fmt;
 
+use nimbus_messaging::TransportError;
+
 /// What becomes of a message whose handler failed (SUB-21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -95,9 +97,13 @@ impl HandlerError {
     }
 }
 
-impl<E: StdError> From<E> for HandlerError {
+impl<E: StdError + 'static> From<E> for HandlerError {
     /// Keeps the error's type name and its text with those of its sources.
+    ///
+    /// Where one of them is a passing failure of an inbox or of a transport, it is
+    /// [`Transient`](FailureClass::Transient): it says nothing about the event.
     fn from(error: E) -> Self {
+        let class = is_outage(&error).then_some(FailureClass::Transient);
         let mut text = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -108,8 +114,20 @@ impl<E: StdError> From<E> for HandlerError {
             }
             source = cause.source();
         }
-        Self::new(text).with_type(type_name::<E>())
+        Self {
+            class,
+            ..Self::new(text).with_type(type_name::<E>())
+        }
     }
+}
+
+fn is_outage(error: &(dyn StdError + 'static)) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(|error| {
+        let inbox = error.downcast_ref::<nimbus_inbox_core::Error>();
+        let transport = error.downcast_ref::<TransportError>();
+        inbox.is_some_and(nimbus_inbox_core::Error::is_transient)
+            || transport.is_some_and(TransportError::is_transient)
+    })
 }
 
 impl fmt::Display for HandlerError {

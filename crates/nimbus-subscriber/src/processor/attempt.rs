@@ -102,7 +102,10 @@ impl Services {
         let (class, classifier) = self.classifiers.classify(event_type, error);
         let (error_type, text) = (error.error_type().to_owned(), error.text().to_owned());
         match class {
-            FailureClass::Retry => Ok(Attempt::Failed { error_type, text }),
+            FailureClass::Retry => {
+                self.tally.failed();
+                Ok(Attempt::Failed { error_type, text })
+            }
             FailureClass::Discard => Ok(Attempt::SetAside(SetAside::Discarded {
                 error_type,
                 text,

@@ -91,6 +91,7 @@ impl Services {
             inbox
                 .record(&CompletionKeys::new(identity.source, identity.own))
                 .await?;
+            self.intake.recorded();
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 use nimbus_messaging::ErrorContent;
 
 use super::attempt::Attempt;
-use super::failure::Block;
+use super::block::Block;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::responder::Outcome;
 use crate::session::HeldSession;

@@ -1,6 +1,7 @@
 //! What each message type does: one file per type, and what they share.
 
 mod attempt;
+mod block;
 mod classify;
 mod dispatch;
 mod drain;
@@ -12,6 +13,7 @@ mod park;
 mod process_deferred;
 mod received;
 mod retry_request;
+mod schedule_retry;
 mod services;
 mod set_aside;
 mod settle;

@@ -20,6 +20,13 @@ impl Services {
             .park(&copy, nimbus_messaging::SessionState::count_parked)
             .await?;
         self.tally.parked();
+        tracing::info!(
+            endpoint = %self.endpoint,
+            session = %session.id(),
+            message_id = message.headers.message_id.as_deref(),
+            sequence,
+            "a message is set aside until its session is free"
+        );
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 use nimbus_messaging::{ParkedCopy, ParkedRef, SessionState, property};
 
 use super::attempt::{Attempt, SetAside};
-use super::failure::Block;
+use super::block::Block;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::responder::Outcome;
 use crate::session::HeldSession;

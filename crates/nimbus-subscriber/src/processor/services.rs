@@ -8,7 +8,7 @@ use crate::handler::{Handlers, Outbound};
 use crate::lifecycle::Lifecycle;
 use crate::responder::Responder;
 use crate::retry::{RandomSource, RetryPolicies};
-use crate::running::Tally;
+use crate::running::{Intake, Tally};
 
 /// Everything that processing a message needs, shared by all lanes.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Services {
     pub(crate) endpoint: EndpointId,
     /// `None` when the subscriber did not opt in (INB-29).
     pub(crate) inbox: Option<Inbox>,
+    /// Told when a record succeeds.
+    pub(crate) intake: Intake,
     pub(crate) handlers: Handlers,
     pub(crate) classifiers: Classifiers,
     pub(crate) retries: RetryPolicies,

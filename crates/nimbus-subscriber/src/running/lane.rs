@@ -7,7 +7,6 @@ use std::time::Duration;
 use nimbus_messaging::{Delivery, Lane, SessionId, SessionStore};
 use tokio_util::task::TaskTracker;
 
-use super::gate::IntakeGate;
 use super::renewal::keep_renewed;
 use super::stop::Stop;
 use crate::processor::{Interrupts, Services, Settled, process_and_settle};
@@ -37,7 +36,6 @@ pub(super) struct LaneWorker {
     pub(super) services: Arc<Services>,
     /// Where session state lives when the broker keeps none.
     pub(super) session_store: Option<Arc<dyn SessionStore>>,
-    pub(super) gate: IntakeGate,
     pub(super) stop: Stop,
     /// Tracks processing to its end, whatever becomes of the lane's own task.
     pub(super) tasks: TaskTracker,
@@ -55,7 +53,7 @@ impl LaneWorker {
         let mut renewal = pin!(keep_renewed(lane.lock()));
         for _ in 0..DELIVERIES_PER_LANE {
             // A lane that was waited for when the store failed takes nothing either.
-            if self.gate.is_closed() {
+            if self.services.intake.is_closed() {
                 break;
             }
             let received = tokio::select! {
@@ -149,7 +147,7 @@ impl LaneWorker {
             Ok(Settled::ReleaseLane) => Next::Release,
             Ok(Settled::Unconfirmed) => Next::Pause,
             Ok(Settled::StoreUnavailable) => {
-                self.gate.close();
+                self.services.intake.close();
                 Next::Release
             }
             Err(error) => {

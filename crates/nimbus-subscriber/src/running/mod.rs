@@ -1,7 +1,7 @@
 //! Receiving: lanes, locks, stopping and what was done (SUB-29 to SUB-31).
 
-mod gate;
 mod health;
+mod intake;
 mod lane;
 mod receive;
 mod renewal;
@@ -15,5 +15,6 @@ pub use health::{Health, HealthStatus};
 pub use report::RunReport;
 pub use subscriber::Subscriber;
 
+pub(crate) use intake::Intake;
 pub(crate) use subscriber::Settings;
 pub(crate) use tally::Tally;

@@ -32,14 +32,14 @@ pub(super) async fn accept_lanes(
         };
         // Nobody closes the semaphore.
         let Ok(permit) = permit else { return };
-        worker.gate.passed(&stopping).await;
+        worker.services.intake.passed(&stopping).await;
         if stopping.is_cancelled() {
             return;
         }
         match source.accept_next().await {
             Ok(Some(lane)) => {
                 pause = FIRST_PAUSE;
-                if !worker.gate.is_closed() {
+                if !worker.services.intake.is_closed() {
                     health.enter(Phase::Receiving);
                 }
                 let worker = worker.clone();

@@ -7,8 +7,8 @@ use nimbus_inbox_core::{CleanupTask, Clock, EndpointId, InboxSetup};
 use nimbus_messaging::{SessionStore, Transport};
 use tokio_util::task::TaskTracker;
 
-use super::gate::IntakeGate;
 use super::health::{Health, Phase};
+use super::intake::Intake;
 use super::lane::LaneWorker;
 use super::receive::accept_lanes;
 use super::start::{Started, start};
@@ -177,6 +177,7 @@ impl Running {
         let services = Arc::new(Services {
             endpoint: settings.endpoint,
             inbox: inbox.clone(),
+            intake: Intake::new(inbox.clone(), health.clone()),
             handlers: settings.handlers,
             classifiers: settings.classifiers,
             retries: settings.retries,
@@ -191,7 +192,6 @@ impl Running {
         let worker = LaneWorker {
             services,
             session_store: settings.session_store,
-            gate: IntakeGate::new(inbox.clone(), health.clone()),
             stop: control.clone(),
             tasks: processing.clone(),
             idle: settings.session_idle,

@@ -194,7 +194,8 @@ async fn without_a_block_id_the_event_decides() {
 }
 
 /// SUB-11, SUB-14: a retry that hands off keeps the session blocked, under a new block, and its
-/// redelivery does not run the handler beside the job.
+/// redelivery does not run the handler beside the job. INB-17: the block keeps the source id that
+/// was stored when the event first blocked.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_hands_off_keeps_the_session_blocked() {
     for block_id in [Some("block-1"), None] {
@@ -204,6 +205,8 @@ async fn a_retry_that_hands_off_keeps_the_session_blocked() {
             Ok(())
         });
         let retry = Headers {
+            // An older version's names neither its block nor its source.
+            inbox_message_id: block_id.map(|_| "m-a".to_owned()),
             block_id: block_id.map(str::to_owned),
             ..World::retry("a")
         };

@@ -94,6 +94,30 @@ async fn struck(world: &World, strike: Strike, running: Running) -> bool {
     struck
 }
 
+/// INB-14: a handler that returns success in the very moment in which it would be dropped has
+/// returned.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_returns_as_it_is_dropped_has_returned() {
+    for interruption in [Interruption::Dropped, Interruption::Stopped] {
+        let world = World::new().await;
+        world.script.next("a", async |context| {
+            context.stopping().cancelled().await;
+            Ok(())
+        });
+        world.place("a").await;
+        let running = world.start_with(|builder| builder.drain_deadline(Duration::ZERO));
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        match interruption {
+            Interruption::Dropped => running.drop_run(),
+            Interruption::Stopped => running.stop.cancel(),
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(world.recorded(), ["m-a"], "{interruption:?}");
+        assert_eq!(world.lines(), ["ResolutionResponse a"], "{interruption:?}");
+        world.assert_idle();
+    }
+}
+
 /// INB-14: the same where the handler fails: a failure that was reported blocks and is retried.
 #[tokio::test(start_paused = true)]
 async fn an_interruption_after_a_failure_still_blocks_and_schedules() {

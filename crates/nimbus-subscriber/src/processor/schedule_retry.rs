@@ -1,0 +1,101 @@
+use nimbus_messaging::{
+    Address, Envelope, ErrorContent, Headers, MessageContent, MessageType, derived_message_id,
+    random_message_id,
+};
+
+use super::{Interruption, Received, Services, bounded};
+
+impl Services {
+    /// Schedules the next retry, if a policy matches and its budget allows (SUB-10).
+    ///
+    /// It comes before the failed message is completed: the other order loses the retry in a crash.
+    pub(super) async fn schedule_retry(
+        &self,
+        message: &Received,
+        block_id: Option<&str>,
+        error: &ErrorContent,
+    ) -> Result<(), Interruption> {
+        let retries_so_far = message.headers.retry_count.unwrap_or(0);
+        let policy = self.retries.select(
+            message.event_type(),
+            error.error_type.as_deref().unwrap_or_default(),
+            error.error_text.as_deref().unwrap_or_default(),
+        );
+        let delay = policy.and_then(|policy| policy.next_delay(retries_so_far, &*self.random));
+        let headers = &message.headers;
+        let (event_id, session_id) = (
+            headers.event_id.as_ref().map(|id| id.as_str()),
+            headers.session_id.as_deref(),
+        );
+        let Some(delay) = delay else {
+            tracing::error!(
+                endpoint = %self.endpoint,
+                event_type = message.event_type(),
+                event_id,
+                session_id,
+                error_type = error.error_type.as_deref(),
+                error_text = error.error_text.as_deref(),
+                retries_so_far,
+                "an event failed and no retry is left; it blocks its session, whose messages are \
+                 set aside until an operator settles it"
+            );
+            return Ok(());
+        };
+        let request = self.retry_of(message, block_id, retries_so_far.saturating_add(1));
+        let due = self.clock.now().saturating_add(delay);
+        bounded(self.own_queue.schedule(request, due))
+            .await
+            .map_err(|error| {
+                tracing::warn!(
+                    endpoint = %self.endpoint,
+                    error = &error as &dyn std::error::Error,
+                    "scheduling a retry failed; the message is left for redelivery"
+                );
+                Interruption::from_transport(&error)
+            })?;
+        self.tally.retry_scheduled();
+        tracing::warn!(
+            endpoint = %self.endpoint,
+            event_type = message.event_type(),
+            event_id,
+            session_id,
+            error_type = error.error_type.as_deref(),
+            error_text = error.error_text.as_deref(),
+            retries_so_far,
+            ?delay,
+            "an event failed and is tried again after the delay; until it succeeds it blocks its \
+             session, whose messages are set aside"
+        );
+        Ok(())
+    }
+
+    /// The stand-in that tries the event again. Its id derives from the source and the count, so a
+    /// second schedule of the same retry is recognisable.
+    fn retry_of(&self, message: &Received, block_id: Option<&str>, retry_count: u32) -> Envelope {
+        let source = self.usable_source(message);
+        let from = &message.headers;
+        let message_id = source.as_ref().map_or_else(random_message_id, |source| {
+            derived_message_id(&["retry", source, &retry_count.to_string()])
+        });
+        Headers {
+            message_id: Some(message_id),
+            message_type: MessageType::RetryRequest,
+            from: Some(Address::RETRY),
+            to: Some(Address::new(self.endpoint.as_str())),
+            retry_count: Some(retry_count),
+            inbox_message_id: source,
+            block_id: block_id.map(ToOwned::to_owned),
+            parent_message_id: from.message_id.clone(),
+            originating_message_id: from
+                .originating_message_id
+                .clone()
+                .or_else(|| from.message_id.clone()),
+            deferral_sequence: None,
+            ..from.clone()
+        }
+        .into_envelope(&MessageContent {
+            event_content: message.event().cloned(),
+            error_content: None,
+        })
+    }
+}

@@ -1,0 +1,102 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use nimbus_inbox_core::{CompletionKeys, Inbox};
+use nimbus_messaging::random_message_id;
+use tokio_util::sync::CancellationToken;
+
+use super::health::{Health, Phase};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Holds intake back while the inbox store fails (SUB-30).
+///
+/// Receiving meanwhile would only burn the messages' delivery counts, and dead-letter them in the
+/// end for an outage that is not theirs.
+#[derive(Debug, Clone)]
+pub(crate) struct Intake(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    inbox: Option<Inbox>,
+    health: Health,
+    closed: AtomicBool,
+    /// How often intake was closed since a message was last recorded.
+    closings: AtomicU32,
+}
+
+impl Intake {
+    pub(super) fn new(inbox: Option<Inbox>, health: Health) -> Self {
+        Self(Arc::new(State {
+            inbox,
+            health,
+            closed: AtomicBool::new(false),
+            closings: AtomicU32::new(0),
+        }))
+    }
+
+    /// Stops intake until the store serves again.
+    pub(super) fn close(&self) {
+        if !self.0.closed.swap(true, Ordering::SeqCst) {
+            self.0.closings.fetch_add(1, Ordering::SeqCst);
+        }
+        self.0.health.enter(Phase::Waiting(
+            "the inbox store does not answer; receiving is paused",
+        ));
+    }
+
+    /// A message was recorded: whatever was wrong with the store is over.
+    pub(crate) fn recorded(&self) {
+        self.0.closings.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::SeqCst)
+    }
+
+    /// Resolves at once while intake is open; else tries the store, ever more rarely, until it
+    /// serves or the subscriber stops.
+    ///
+    /// The pauses go on growing from closing to closing until a message is recorded: a store may
+    /// serve the trial and still fail the messages.
+    pub(super) async fn passed(&self, stopping: &CancellationToken) {
+        let mut doublings = self.0.closings.load(Ordering::SeqCst).saturating_sub(1);
+        while self.is_closed() && !stopping.is_cancelled() {
+            let serves = tokio::select! {
+                biased;
+                () = stopping.cancelled() => return,
+                serves = self.serves_after(pause(doublings)) => serves,
+            };
+            doublings = doublings.saturating_add(1);
+            if serves {
+                self.0.closed.store(false, Ordering::SeqCst);
+                self.0.health.enter(Phase::Receiving);
+            }
+        }
+    }
+
+    /// Records an id that no message has. Only a write shows that the store can be written: one
+    /// whose disk is full still answers checks. The record expires like any other.
+    async fn serves_after(&self, pause: Duration) -> bool {
+        tokio::time::sleep(pause).await;
+        let Some(inbox) = &self.0.inbox else {
+            return true;
+        };
+        let trial = inbox.key(Some(&format!("nimbus:trial:{}", random_message_id())));
+        match trial {
+            Ok(key) => {
+                inbox.check(&key).await.is_ok()
+                    && inbox.record(&CompletionKeys::from(key)).await.is_ok()
+            }
+            Err(_) => true,
+        }
+    }
+}
+
+fn pause(doublings: u32) -> Duration {
+    FIRST_PAUSE
+        .saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX))
+        .min(LONGEST_PAUSE)
+}
