@@ -148,7 +148,11 @@ async fn the_copy_of_the_blocking_event_does_not_stay_parked() {
     assert_eq!(world.script.begun(), ["a"]);
     assert!(world.state().is_blocked_by(Some(&"a".into())));
     assert_eq!(world.state().deferred_count, 1);
-    let left: Vec<_> = world.parked().into_iter().map(|copy| copy.reference.id).collect();
+    let left: Vec<_> = world
+        .parked()
+        .into_iter()
+        .map(|copy| copy.reference.id)
+        .collect();
     assert_eq!(left, ["parked-1"]);
     world.assert_idle();
 }
