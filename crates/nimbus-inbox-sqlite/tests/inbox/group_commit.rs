@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use futures_util::future::join_all;
 use futures_util::poll;
 use nimbus_inbox_core::{Cutoff, InboxStore, InboxStoreExt, PurgeLimit, Recorded};
+use nimbus_inbox_sqlite::{Durability, SqliteInboxOptions};
 use nimbus_inbox_testing::key;
 
 use crate::support::{Fixture, keys, recorded};
@@ -66,6 +67,21 @@ async fn records_at_once_take_fewer_commits_than_records_in_turn() {
     assert_eq!(after.writes - before.writes, 1_000);
     let commits = after.commits - before.commits;
     assert!(commits < 500, "{commits} commits for 1,000 records");
+}
+
+/// INB-21: a record is on the disk when the call returns, unless that was given up.
+#[tokio::test]
+async fn a_commit_waits_for_the_disk_unless_asked_otherwise() {
+    let normal = SqliteInboxOptions::default().with_durability(Durability::Normal);
+    for (options, expected) in [(SqliteInboxOptions::default(), 2_i64), (normal, 1)] {
+        let fixture = Fixture::with(options).await;
+        let setting = fixture
+            .inbox
+            .database()
+            .write(|tx| tx.query_row("PRAGMA synchronous", (), |row| row.get::<_, i64>(0)))
+            .await;
+        assert_eq!(setting.expect("a setting"), expected);
+    }
 }
 
 /// INB-07: each operation is one read or one write of the file.

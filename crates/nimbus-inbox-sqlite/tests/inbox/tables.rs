@@ -160,8 +160,13 @@ async fn a_file_that_others_keep_locked_is_a_transient_error() {
     stranger
         .execute_batch("BEGIN IMMEDIATE")
         .expect("nobody else writes");
+    let begun = std::time::Instant::now();
     let error = hasty.record(&one).await.expect_err("it is locked");
     assert_eq!(error.kind(), ErrorKind::Transient, "{error:?}");
+    assert!(
+        begun.elapsed() < std::time::Duration::from_secs(4),
+        "it waited as long as by default"
+    );
     assert_eq!(recorded(&hasty, &one).await, 0, "a check waits for nobody");
     stranger.execute_batch("COMMIT").expect("it is open");
     let outcome = hasty.record(&one).await.expect("it is free");

@@ -21,22 +21,28 @@ async fn whoever_was_fenced_off_can_not_write_any_more() {
     let fixture = Fixture::new().await;
     let (old, new) = (&fixture.sessions, fixture.elsewhere().await);
     let s = session("s");
-    let before = old.fence(&s).await.expect("fences");
+    let fresh = old.fence(&s).await.expect("fences");
+    let kept = copy(0, "kept", "{}");
+    let parking = old.park(&s, &kept, &fresh.state, fresh.version).await;
+    let before = written(parking.expect("parks"));
     let after = new.fence(&s).await.expect("fences");
-    assert!(after.version > before.version);
+    assert!(after.version > before);
 
     let state = blocked_by("late");
-    let parked = copy(0, "late", "{}");
+    let late = copy(1, "late", "{}");
     for outcome in [
-        old.write(&s, &state, before.version).await,
-        old.park(&s, &parked, &state, before.version).await,
-        old.unpark(&s, &parked.reference, &state, before.version)
-            .await,
+        old.write(&s, &state, before).await,
+        old.park(&s, &late, &state, before).await,
+        old.unpark(&s, &kept.reference, &state, before).await,
     ] {
         assert_eq!(outcome.expect("an answer"), Cas::Conflict);
     }
     assert_eq!(new.read(&s).await.expect("reads"), after);
-    assert_eq!(fixture.parked(10).await, [], "a conflict keeps no copy");
+    assert_eq!(
+        fixture.parked(10).await,
+        [kept],
+        "a conflict keeps no copy and removes none"
+    );
 
     let state = blocked_by("order-1");
     let version = written(new.write(&s, &state, after.version).await.expect("writes"));
