@@ -115,6 +115,7 @@ proptest! {
                 }
             }
             prop_assert_eq!(state.deferred_count, state.next_deferral_sequence - lowest_unsettled);
+            prop_assert_eq!(state.lowest_unsettled(), lowest_unsettled);
         }
     }
 }

@@ -94,6 +94,13 @@ impl SessionState {
             || self.in_flight_sequence_number.is_some()
     }
 
+    /// The lowest sequence number that is not settled (SUB-36).
+    #[must_use]
+    pub fn lowest_unsettled(&self) -> i64 {
+        self.next_deferral_sequence
+            .saturating_sub(self.deferred_count)
+    }
+
     /// Takes the next sequence number for a parked copy (SUB-35).
     pub fn count_parked(&mut self) {
         self.deferred_count = self.deferred_count.saturating_add(1);

@@ -40,7 +40,8 @@ impl Services {
 
     /// Where the store can't write block and removal at once, a crash between them leaves the copy
     /// of the event that blocks. The block has its retry or its operator; the copy would run the
-    /// event once more after them.
+    /// event once more after them. A copy that is not settled yet is a repeat of the same message
+    /// and waits for its turn.
     async fn remove_blocking_copy(&self, session: &mut HeldSession) -> Result<(), Interruption> {
         let Some(source) = session.state().await?.blocked_by_message_id.clone() else {
             return Ok(());
@@ -48,11 +49,13 @@ impl Services {
         let Some(copy) = session.first_parked().await? else {
             return Ok(());
         };
+        let settled = copy.reference.sequence < session.state().await?.lowest_unsettled();
         let properties = &copy.envelope.properties;
-        if properties.text(property::INBOX_MESSAGE_ID).as_deref() != Some(source.as_str()) {
-            return Ok(());
+        let blocks = properties.text(property::INBOX_MESSAGE_ID).as_deref() == Some(&source);
+        if settled && blocks {
+            return session.unpark(&copy.reference, |_| {}).await;
         }
-        session.unpark(&copy.reference, |_| {}).await
+        Ok(())
     }
 
     /// Nothing is parked: a count that says otherwise was left by a crash or by a .NET peer
@@ -139,7 +142,7 @@ impl Services {
             reason,
             description,
         };
-        self.responder.send(message.about(), outcome).await
+        self.responder.send_whole(message.about(), outcome).await
     }
 }
 

@@ -1,6 +1,6 @@
 use nimbus_messaging::{
-    Address, Envelope, ErrorContent, Headers, MessageContent, MessageType, derived_message_id,
-    random_message_id,
+    Address, Envelope, ErrorContent, Headers, MessageContent, MessageType, TransportErrorKind,
+    derived_message_id, random_message_id,
 };
 
 use super::{Interruption, Received, Services, bounded};
@@ -43,16 +43,31 @@ impl Services {
         };
         let request = self.retry_of(message, block_id, retries_so_far.saturating_add(1));
         let due = self.clock.now().saturating_add(delay);
-        bounded(self.own_queue.schedule(request, due))
-            .await
-            .map_err(|error| {
+        match bounded(self.own_queue.schedule(request, due)).await {
+            Ok(_) => {}
+            // A retry is a little larger than its message, and may be just too large for the
+            // broker. Waiting would not help; the block is left to the operator.
+            Err(refused) if refused.kind() == TransportErrorKind::InvalidInput => {
+                tracing::error!(
+                    endpoint = %self.endpoint,
+                    event_id,
+                    session_id,
+                    error = &refused as &dyn std::error::Error,
+                    "the broker refuses the retry of an event; it blocks its session until an \
+                     operator settles it"
+                );
+                return Ok(());
+            }
+            Err(failed) => {
                 tracing::warn!(
                     endpoint = %self.endpoint,
-                    error = &error as &dyn std::error::Error,
+                    event_id,
+                    error = &failed as &dyn std::error::Error,
                     "scheduling a retry failed; the message is left for redelivery"
                 );
-                Interruption::from_transport(&error)
-            })?;
+                return Err(Interruption::from_transport(&failed));
+            }
+        }
         self.tally.retry_scheduled();
         tracing::warn!(
             endpoint = %self.endpoint,

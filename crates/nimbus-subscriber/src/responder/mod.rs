@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use nimbus_inbox_core::{Clock, EndpointId, Timestamp};
 use nimbus_messaging::{
-    Address, ErrorContent, EventContent, Headers, MessageContent, Sender, random_message_id,
+    Address, ErrorContent, EventContent, Headers, MessageContent, MessageType, Sender,
+    TransportError, TransportErrorKind, random_message_id,
 };
 
 pub(crate) use outcome::Outcome;
@@ -48,25 +49,61 @@ impl Responder {
     }
 
     /// Sends an outcome; a failure leaves the message for redelivery.
+    ///
+    /// An outcome that the broker refuses goes without its event.
     pub(crate) async fn send(
         &self,
         about: About<'_>,
         outcome: Outcome,
     ) -> Result<(), Interruption> {
         let name = outcome.message_type();
-        let envelope = self.compose(about, outcome);
-        bounded(self.resolver.send(vec![envelope]))
-            .await
-            .map_err(|error| {
-                tracing::warn!(
+        let sent = self.try_send(about, outcome.clone()).await;
+        let sent = match sent {
+            // An outcome is a little larger than its message, and may be just too large for the
+            // broker. Without the event it still tells what happened; waiting would not help.
+            Err(error) if error.kind() == TransportErrorKind::InvalidInput => {
+                tracing::error!(
                     endpoint = %self.endpoint,
                     message_id = about.headers.message_id.as_deref(),
-                    event_id = about.headers.event_id.as_ref().map(|id| id.as_str()),
                     error = &error as &dyn std::error::Error,
-                    "sending the {name} to the resolver failed; the message is left for redelivery"
+                    "the broker refuses the {name} to the resolver; sending it without the event"
                 );
-                Interruption::from_transport(&error)
-            })
+                let without_event = About {
+                    event: None,
+                    ..about
+                };
+                self.try_send(without_event, outcome).await
+            }
+            sent => sent,
+        };
+        sent.map_err(|error| self.failed(about, name, &error))
+    }
+
+    /// As [`send`](Self::send), for an outcome that is all that is left of its event.
+    pub(crate) async fn send_whole(
+        &self,
+        about: About<'_>,
+        outcome: Outcome,
+    ) -> Result<(), Interruption> {
+        let name = outcome.message_type();
+        let sent = self.try_send(about, outcome).await;
+        sent.map_err(|error| self.failed(about, name, &error))
+    }
+
+    fn failed(&self, about: About<'_>, name: MessageType, error: &TransportError) -> Interruption {
+        tracing::warn!(
+            endpoint = %self.endpoint,
+            message_id = about.headers.message_id.as_deref(),
+            event_id = about.headers.event_id.as_ref().map(|id| id.as_str()),
+            error = error as &dyn std::error::Error,
+            "sending the {name} to the resolver failed; the message is left for redelivery"
+        );
+        Interruption::from_transport(error)
+    }
+
+    async fn try_send(&self, about: About<'_>, outcome: Outcome) -> Result<(), TransportError> {
+        let envelope = self.compose(about, outcome);
+        bounded(self.resolver.send(vec![envelope])).await
     }
 
     fn compose(&self, about: About<'_>, outcome: Outcome) -> nimbus_messaging::Envelope {

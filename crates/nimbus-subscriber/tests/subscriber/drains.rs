@@ -131,6 +131,38 @@ async fn a_failing_copy_blocks_and_its_retry_resumes() {
     }
 }
 
+/// SUB-18: a repeat of a failing message that is parked behind it waits for its turn, and is then
+/// reported as what it is.
+#[tokio::test(start_paused = true)]
+async fn a_parked_repeat_of_the_blocking_event_waits_for_its_turn() {
+    for world in worlds().await {
+        world.park("a").await;
+        let repeat = World::event("a").with_message_id("repeat-of-a");
+        let repeat = repeat.with_session("s").with_headers(|headers| {
+            headers.inbox_message_id = Some("m-a".to_owned());
+        });
+        world.park_envelope(repeat.to(ENDPOINT)).await;
+        world.park("b").await;
+        world.script.fail("a", 1);
+        world.request_drain().await;
+        // Once more while the session is blocked.
+        world.request_drain().await;
+        world.run_with(|builder| builder.retry(policy())).await;
+        assert_eq!(world.script.done(), ["a", "b"]);
+        assert_eq!(
+            world.lines(),
+            [
+                "ErrorResponse a",
+                "ResolutionResponse a",
+                "SkipResponse a",
+                "ResolutionResponse b"
+            ]
+        );
+        assert_eq!(world.state().deferred_count, 0);
+        world.assert_idle();
+    }
+}
+
 /// SUB-18: where block and removal are two steps and a crash comes between them, the redelivered
 /// drain removes the copy of the event that blocks, and only that: left there, it would run the
 /// event once more after an operator skipped it.

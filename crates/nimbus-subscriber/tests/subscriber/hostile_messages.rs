@@ -1,7 +1,10 @@
 //! A message that can't be read costs its own dead-lettering and nothing else.
 
-use nimbus_inbox_testing::{Fault, When};
-use nimbus_messaging::{Envelope, property};
+use std::time::Duration;
+
+use nimbus_inbox_testing::{BrokerFault, BrokerOperation, BrokerWhen, Fault, When};
+use nimbus_messaging::{Address, Envelope, MessageContent, TransportErrorKind, property};
+use nimbus_subscriber::RetryPolicy;
 
 use crate::support::{ENDPOINT, Logs, World};
 
@@ -223,5 +226,33 @@ async fn a_heartbeat_is_answered_first_and_never_recorded() {
     );
     assert_eq!(world.parked(), []);
     assert_eq!(world.recorded(), [""; 0]);
+    world.assert_idle();
+}
+
+/// SUB-24: a message that is just small enough for the broker has larger outcomes and retries. The
+/// outcome goes without its event, and a retry that is refused leaves the block to the operator;
+/// neither costs the message a second run.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_the_broker_refuses_goes_without_its_event() {
+    let world = World::new().await;
+    let too_large = || BrokerFault::fail(TransportErrorKind::InvalidInput);
+    world.place("a").await;
+    world.place("b").await;
+    for with_event in [1, 2] {
+        let outcome = BrokerWhen::on(BrokerOperation::Send).at(Address::RESOLVER);
+        world.broker.inject(outcome.nth(with_event), too_large());
+    }
+    let retries = BrokerWhen::on(BrokerOperation::Schedule);
+    world.broker.inject(retries, too_large());
+    world.script.fail("b", 1);
+    let policy = RetryPolicy::fixed(Duration::from_secs(5));
+    world.run_with(|builder| builder.retry(policy)).await;
+    assert_eq!(world.script.begun(), ["a", "b"]);
+    assert_eq!(world.lines(), ["ResolutionResponse a", "ErrorResponse b"]);
+    for outcome in world.broker.envelopes(Address::RESOLVER) {
+        let content = MessageContent::decode(&outcome.body).unwrap();
+        assert_eq!(content.event_content, None);
+    }
+    assert!(world.state().is_blocked_by(Some(&"b".into())));
     world.assert_idle();
 }
