@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use nimbus_inbox_core::MessageId;
 
-use super::{Leg, Publication};
+use super::Leg;
 use crate::billing;
 use crate::events::Event;
 
@@ -15,14 +15,11 @@ pub(crate) const MOST_FAILED_ATTEMPTS: u32 = 2;
 /// Chooses the events that fail at first, and how often.
 pub(super) fn choose(
     events: &[Event],
-    publications: &[Publication],
     legs: &[Leg],
     random: &mut fastrand::Rng,
 ) -> BTreeMap<String, u32> {
     let wanted = (events.len() * FAILURES_PER_HUNDRED).div_ceil(100);
     let mut candidates = candidates(events, legs);
-    let once = published_once(events, publications);
-    candidates.retain(|index| once.contains(events[*index].message_id.as_str()));
     random.shuffle(&mut candidates);
     // Events with others behind them first: those are parked meanwhile.
     let last = last_of_sessions(events);
@@ -64,22 +61,6 @@ fn candidates(events: &[Event], legs: &[Leg]) -> Vec<usize> {
                 && MessageId::new(&event.message_id).is_ok()
                 && billing::can_book(event)
         })
-        .collect()
-}
-
-/// Ids of a single publication. A repeat that is parked behind its own failed event goes unreported,
-/// so it could not be accounted for.
-fn published_once<'a>(events: &'a [Event], publications: &[Publication]) -> HashSet<&'a str> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for publication in publications {
-        *counts
-            .entry(&events[publication.event].message_id)
-            .or_default() += 1;
-    }
-    counts
-        .into_iter()
-        .filter(|(_, count)| *count == 1)
-        .map(|(id, _)| id)
         .collect()
 }
 

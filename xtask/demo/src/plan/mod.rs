@@ -41,7 +41,7 @@ impl Plan {
         let mut random = fastrand::Rng::with_seed(seed);
         let publications = publications::with_copies(&events, &mut random);
         let legs = kills::legs(&events, &publications, &mut random);
-        let failures = disturbances::choose(&events, &publications, &legs, &mut random);
+        let failures = disturbances::choose(&events, &legs, &mut random);
         Self {
             events,
             publications,
