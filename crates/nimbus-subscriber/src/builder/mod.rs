@@ -163,7 +163,8 @@ impl SubscriberBuilder {
         self
     }
 
-    /// How long a session without messages is kept before another is taken, 50 ms by default.
+    /// How long a session without messages is kept while there is room for others, 50 ms by
+    /// default.
     pub fn session_idle(mut self, idle: Duration) -> Self {
         self.session_idle = idle;
         self

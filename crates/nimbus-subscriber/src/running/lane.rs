@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nimbus_messaging::{Delivery, Lane, SessionId, SessionStore};
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use super::renewal::keep_renewed;
@@ -46,7 +47,7 @@ pub(super) struct LaneWorker {
 impl LaneWorker {
     /// Processes a lane's deliveries one after another until it is idle, lost or stopped, then
     /// gives it back.
-    pub(super) async fn work(self, mut lane: Box<dyn Lane>) {
+    pub(super) async fn work(self, mut lane: Box<dyn Lane>, permits: &Semaphore) {
         let store = lane.sessions().or_else(|| self.session_store.clone());
         let mut held = BTreeMap::new();
         // From acceptance to release: many short messages outlast a lock as one long one does.
@@ -56,11 +57,16 @@ impl LaneWorker {
             if self.services.intake.is_closed() {
                 break;
             }
+            // An idle session is kept only while there is room for others.
+            let wait = match permits.available_permits() {
+                0 => Duration::ZERO,
+                _ => self.idle,
+            };
             let received = tokio::select! {
                 biased;
                 () = self.stop.stopping.cancelled() => break,
                 () = &mut renewal => break,
-                received = lane.receive(self.idle) => received,
+                received = lane.receive(wait) => received,
             };
             let next = match received {
                 Ok(Some(delivery)) => {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nimbus_messaging::LaneSource;
+use nimbus_messaging::{Lane, LaneSource, TransportError};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
@@ -10,6 +10,9 @@ use super::lane::LaneWorker;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A broker that has let us wait so long without failing has no work for us.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// Accepts lanes, at most `sessions` at a time, until the source is stopped (SUB-29).
 ///
@@ -36,15 +39,15 @@ pub(super) async fn accept_lanes(
         if stopping.is_cancelled() {
             return;
         }
-        match source.accept_next().await {
+        match accept(&mut *source, &worker, &health).await {
             Ok(Some(lane)) => {
                 pause = FIRST_PAUSE;
                 if !worker.services.intake.is_closed() {
                     health.enter(Phase::Receiving);
                 }
-                let worker = worker.clone();
+                let (worker, permits) = (worker.clone(), Arc::clone(&permits));
                 lanes.spawn(async move {
-                    worker.work(lane).await;
+                    worker.work(lane, &permits).await;
                     drop(permit);
                 });
             }
@@ -66,5 +69,22 @@ pub(super) async fn accept_lanes(
                 pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
             }
         }
+    }
+}
+
+/// Waits for a lane. Where none comes, health must not stay at what the last message met: the
+/// broker answers, and the store is asked.
+async fn accept(
+    source: &mut dyn LaneSource,
+    worker: &LaneWorker,
+    health: &Health,
+) -> Result<Option<Box<dyn Lane>>, TransportError> {
+    let mut accepting = source.accept_next();
+    loop {
+        if let Ok(accepted) = tokio::time::timeout(QUIET, &mut accepting).await {
+            return accepted;
+        }
+        worker.services.intake.passed(&worker.stop.stopping).await;
+        health.enter(Phase::Receiving);
     }
 }

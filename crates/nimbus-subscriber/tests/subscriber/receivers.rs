@@ -323,3 +323,22 @@ async fn a_write_whose_answer_is_lost_ends_the_lane() {
     assert_eq!(world.script.done(), ["a", "b"]);
     world.assert_idle();
 }
+
+/// SUB-29: a session that is idle is given back at once while others wait for its place.
+#[tokio::test(start_paused = true)]
+async fn idle_sessions_keep_no_others_waiting() {
+    let world = World::new().await;
+    for number in 0..100 {
+        let session = format!("session-{number}");
+        world.place_in(&session, &format!("order-{number}")).await;
+    }
+    let running = world.start_with(|builder| {
+        builder
+            .concurrent_sessions(2)
+            .session_idle(Duration::from_secs(60))
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(world.script.done().len(), 100);
+    running.stop().await;
+    world.assert_idle();
+}
