@@ -16,6 +16,13 @@ impl Services {
                 self.event_request(message, session, interrupts).await
             }
             MessageType::RetryRequest => self.retry_request(message, session, interrupts).await,
+            MessageType::ResubmissionRequest => {
+                self.resubmission_request(message, session, interrupts)
+                    .await
+            }
+            MessageType::SkipRequest => self.skip_request(message, session).await,
+            MessageType::HandoffCompletedRequest => self.handoff_completed(message, session).await,
+            MessageType::HandoffFailedRequest => self.handoff_failed(message, session).await,
             MessageType::ProcessDeferredRequest => self.process_deferred(session, interrupts).await,
             MessageType::Unknown => Err(unknown(message)),
             other => Err(Interruption::Rejected {

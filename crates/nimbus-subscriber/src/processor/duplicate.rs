@@ -13,6 +13,13 @@ pub(super) struct Identity {
     source: Option<InboxKey>,
 }
 
+impl Identity {
+    /// The same message, whose success also completes the one with this key.
+    pub(super) fn resolving(self, source: Option<InboxKey>) -> Self {
+        Self { source, ..self }
+    }
+}
+
 /// Proof that a message's work was recorded before.
 #[derive(Debug)]
 pub(super) struct Duplicate {

@@ -1,7 +1,7 @@
 use nimbus_inbox_core::Timestamp;
 use nimbus_messaging::{
-    Envelope, EventContent, Headers, MalformedMessage, MessageContent, Properties, property,
-    random_message_id,
+    Envelope, ErrorContent, EventContent, Headers, MalformedMessage, MessageContent, Properties,
+    property, random_message_id,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -70,8 +70,13 @@ impl Received {
         Ok(())
     }
 
-    /// Reads the event of a message that is set aside for another fault, if it can be read: what
-    /// the resolver is told keeps it (SUB-24).
+    /// Reads what the body says went wrong.
+    pub(crate) fn read_error(&self) -> Result<Option<ErrorContent>, MalformedMessage> {
+        Ok(MessageContent::decode(&self.envelope.body)?.error_content)
+    }
+
+    /// Reads the event of a message that needs none or is set aside for another fault, if it can
+    /// be read: what the resolver is told keeps it (SUB-24).
     pub(crate) fn keep_event(&mut self) {
         if self.event.is_none() {
             let content = MessageContent::decode(&self.envelope.body).ok();

@@ -79,21 +79,6 @@ impl Services {
             }
         }
     }
-
-    /// Unblocks a session whose block is this message's own, and has it drained if it is then free.
-    async fn release(
-        &self,
-        session: Option<&mut HeldSession>,
-        unblock: bool,
-    ) -> Result<(), Interruption> {
-        let Some(session) = session else {
-            return Ok(());
-        };
-        if unblock {
-            session.write(SessionState::unblock).await?;
-        }
-        self.request_drain(session).await
-    }
 }
 
 /// What a retry has to do with the block of its session.

@@ -10,6 +10,8 @@ pub(crate) enum Outcome {
     Resolved,
     /// The work was done before; nothing ran (INB-09).
     Duplicate,
+    /// An operator gave the event up (SUB-13).
+    Skipped,
     /// The event is set aside behind others.
     Deferred,
     /// The event is of no more use.
@@ -32,7 +34,7 @@ impl Outcome {
     pub(crate) fn message_type(&self) -> MessageType {
         match self {
             Self::Resolved => MessageType::ResolutionResponse,
-            Self::Duplicate | Self::Discarded { .. } => MessageType::SkipResponse,
+            Self::Duplicate | Self::Skipped | Self::Discarded { .. } => MessageType::SkipResponse,
             Self::Deferred => MessageType::DeferralResponse,
             Self::Failed { .. } | Self::DeadLettered { .. } => MessageType::ErrorResponse,
             Self::Unsupported { .. } => MessageType::UnsupportedResponse,
@@ -43,7 +45,7 @@ impl Outcome {
     /// Adds what this outcome says to the headers; returns the error's type and text, if any.
     pub(super) fn write(self, headers: &mut Headers) -> Option<(Option<String>, String)> {
         match self {
-            Self::Resolved | Self::Deferred => None,
+            Self::Resolved | Self::Skipped | Self::Deferred => None,
             Self::Duplicate => Some((None, "DuplicateDetected".to_owned())),
             Self::Discarded {
                 error_type,

@@ -20,6 +20,10 @@ pub struct RunReport {
     pub retries_scheduled: u64,
     /// Events handed to an external job.
     pub handed_off: u64,
+    /// Handoffs that an operator reported as completed or failed.
+    pub handoffs_settled: u64,
+    /// Events that an operator gave up.
+    pub skipped: u64,
     /// Events discarded.
     pub discarded: u64,
     /// Events no handler takes.
@@ -39,7 +43,8 @@ impl fmt::Display for RunReport {
         write!(
             f,
             "received {}, handled {} ({} replayed), duplicates skipped {}, failed {}, retries \
-             scheduled {}, parked {}, handed off {}, discarded {}, unsupported {}, dead-lettered \
+             scheduled {}, parked {}, handed off {} (settled {}), skipped by operators {}, \
+             discarded {}, unsupported {}, dead-lettered \
              {}, given back {}, unfinished {}",
             self.received,
             self.handled,
@@ -49,6 +54,8 @@ impl fmt::Display for RunReport {
             self.retries_scheduled,
             self.parked,
             self.handed_off,
+            self.handoffs_settled,
+            self.skipped,
             self.discarded,
             self.unsupported,
             self.dead_lettered,

@@ -39,6 +39,8 @@ tally! {
     failed by failed;
     retries_scheduled by retry_scheduled;
     handed_off by handed_off;
+    handoffs_settled by handoff_settled;
+    skipped by skipped;
     discarded by discarded;
     unsupported by unsupported;
     dead_lettered by dead_lettered;

@@ -2,26 +2,14 @@
 
 use std::time::Duration;
 
+use nimbus_inbox_testing::BrokerOptions;
 use nimbus_messaging::{Headers, SessionState};
 use nimbus_subscriber::{HandlerError, Handoff, RetryPolicy};
 
 use crate::support::{ENDPOINT, Journal, World};
 
-/// A blocked session with one message parked behind the block.
 async fn blocked_by(order: &str) -> World {
-    let world = World::new().await;
-    world.park("b").await;
-    world.set_state(&SessionState {
-        deferred_count: 1,
-        next_deferral_sequence: 1,
-        ..World::blocked_by(order)
-    });
-    world
-}
-
-fn is_still_blocked(world: &World) -> bool {
-    let state = world.state();
-    state.block_id.as_deref() == Some("block-1") && world.parked().len() == 1
+    World::blocked(order, BrokerOptions::default()).await
 }
 
 /// SUB-11: success unblocks, drains, and resolves; INB-15: the source is recorded first.
@@ -64,7 +52,7 @@ async fn a_retry_that_fails_schedules_the_next() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(world.lines(), ["ErrorResponse a"]);
     assert_eq!(world.told()[0].headers.retry_count, Some(1));
-    assert!(is_still_blocked(&world));
+    assert!(world.is_still_blocked());
     assert_eq!(world.broker.messages(ENDPOINT), []);
     let scheduled = world.broker.scheduled(ENDPOINT);
     let next = Headers::read(&scheduled[0].1).unwrap();
@@ -116,7 +104,7 @@ async fn a_duplicate_retry_leaves_a_block_that_is_not_its_own() {
         world.send(retry, "a").await;
         world.run().await;
         assert_eq!(world.lines(), ["SkipResponse a"], "{blocking}");
-        assert!(is_still_blocked(&world), "{blocking}");
+        assert!(world.is_still_blocked(), "{blocking}");
         world.assert_idle();
     }
 }
@@ -145,7 +133,7 @@ async fn a_retry_of_an_event_that_was_completed_another_way_is_resolved() {
     world.run().await;
     assert_eq!(world.script.begun(), [""; 0]);
     assert_eq!(world.lines(), ["ResolutionResponse a"]);
-    assert!(is_still_blocked(&world));
+    assert!(world.is_still_blocked());
     world.assert_idle();
 }
 
@@ -162,7 +150,7 @@ async fn a_retry_of_an_earlier_block_is_only_completed() {
     world.run().await;
     assert_eq!(world.script.begun(), [""; 0]);
     assert_eq!(world.lines(), [""; 0]);
-    assert!(is_still_blocked(&world));
+    assert!(world.is_still_blocked());
     world.assert_idle();
 }
 
@@ -250,7 +238,7 @@ async fn a_dead_lettered_or_unsupported_retry_leaves_the_block() {
     world.run().await;
     assert_eq!(world.lines(), ["ErrorResponse a"]);
     assert_eq!(world.broker.dead_letters(ENDPOINT).len(), 1);
-    assert!(is_still_blocked(&world));
+    assert!(world.is_still_blocked());
 
     let world = blocked_by("a").await;
     let unknown = Headers {
@@ -260,7 +248,7 @@ async fn a_dead_lettered_or_unsupported_retry_leaves_the_block() {
     world.send(unknown, "a").await;
     world.run().await;
     assert_eq!(world.lines(), ["UnsupportedResponse a"]);
-    assert!(is_still_blocked(&world));
+    assert!(world.is_still_blocked());
     world.assert_idle();
 }
 

@@ -1,5 +1,6 @@
 //! One endpoint on the in-memory broker, on paused time.
 
+mod crashes;
 mod hooks;
 mod logs;
 mod process;
@@ -8,6 +9,7 @@ mod strike;
 mod told;
 mod world;
 
+pub(crate) use crashes::crash_anywhere;
 pub(crate) use hooks::{Calls, Disturb, Journal};
 pub(crate) use logs::Logs;
 pub(crate) use process::{Process, Running};

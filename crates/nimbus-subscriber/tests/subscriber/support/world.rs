@@ -76,6 +76,36 @@ impl World {
         }
     }
 
+    /// What an operator asks for about the event `order` in session `s`, as message `c-<order>`.
+    pub(crate) fn command(message_type: MessageType, order: &str) -> Headers {
+        Headers {
+            message_id: Some(format!("c-{order}")),
+            message_type,
+            from: Some(Address::MANAGER),
+            inbox_message_id: None,
+            block_id: None,
+            retry_count: None,
+            ..Self::retry(order)
+        }
+    }
+
+    /// A world whose session `s` the event `order` blocks, with `b` parked behind it.
+    pub(crate) async fn blocked(order: &str, options: BrokerOptions) -> Self {
+        let world = Self::with(options).await;
+        world.park("b").await;
+        world.set_state(&SessionState {
+            deferred_count: 1,
+            next_deferral_sequence: 1,
+            ..Self::blocked_by(order)
+        });
+        world
+    }
+
+    /// Session `s` is as [`blocked`](Self::blocked) left it.
+    pub(crate) fn is_still_blocked(&self) -> bool {
+        self.state().block_id.as_deref() == Some("block-1") && self.parked().len() == 1
+    }
+
     /// The state of a session that the event `order` blocks, as block `block-1`.
     pub(crate) fn blocked_by(order: &str) -> SessionState {
         SessionState {
