@@ -52,6 +52,7 @@ pub(crate) fn durable_path(path: &Path) -> Result<Arc<Path>, SqliteError> {
 /// and puts it into WAL mode.
 pub(crate) fn create(site: &Site, options: &OpenOptions) -> Result<Connection, SqliteError> {
     refuse_old_library(site, rusqlite::version_number())?;
+    refuse_device(site)?;
     let connection = connect(site, options, OpenFlags::SQLITE_OPEN_CREATE)?;
     let error = |source| site.error(source, OPERATION, &connection);
     if connection.is_readonly("main").map_err(error)? {
@@ -88,6 +89,18 @@ fn connect(
         .busy_timeout(options.busy_timeout)
         .map_err(|source| site.error(source, OPERATION, &connection))?;
     Ok(connection)
+}
+
+/// SQLite opens a device or a pipe like a file, leaves a journal beside it and
+/// then fails as if the disk did, which would be tried again for ever.
+fn refuse_device(site: &Site) -> Result<(), SqliteError> {
+    match site.path().metadata() {
+        Ok(found) if !found.is_file() && !found.is_dir() => Err(site
+            .fault(ErrorKind::CannotOpen, OPERATION)
+            .with_detail("it is a device, a pipe or a socket")),
+        // What isn't there, or can't be looked at, is SQLite's to judge.
+        _ => Ok(()),
+    }
 }
 
 /// Up to 3.51.2, a checkpoint that races with a restart of the log can lose

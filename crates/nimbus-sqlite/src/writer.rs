@@ -81,6 +81,8 @@ where
     }
 
     fn run(&mut self, tx: &Transaction<'_>, site: &Site) {
+        let earlier = self.outcome.take();
+        drop_caught(earlier);
         self.outcome = Some(step::run(tx, site, OPERATION, &mut self.work));
     }
 
@@ -117,7 +119,9 @@ impl Writer {
                 Ok(lock) => {
                     let mut group = vec![first];
                     self.jobs.top_up(&mut group, LARGEST_GROUP);
-                    self.settle(lock, group);
+                    // Whatever unwinds here rolls back and is told to the group.
+                    // Without this thread every later write would wait for ever.
+                    let _ = catch_unwind(AssertUnwindSafe(|| self.settle(lock, group)));
                 }
                 Err(error) => answer(first, Some(error)),
             }
@@ -218,6 +222,11 @@ fn answer_all(group: Vec<Job>, failure: Option<&SqliteError>) {
 
 /// What a closure captured or returned may panic while it is dropped here. That
 /// is its caller's loss alone.
+fn drop_caught<T>(value: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}
+
+/// As [`drop_caught`], since nobody may be left to take the outcome.
 fn answer(job: Job, failure: Option<SqliteError>) {
     let _ = catch_unwind(AssertUnwindSafe(|| job.answer(failure)));
 }

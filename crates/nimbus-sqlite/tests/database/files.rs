@@ -71,6 +71,24 @@ async fn a_file_system_that_takes_no_files_is_refused() {
     );
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_device_or_a_socket_is_refused_and_nothing_is_left_beside_it() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let socket = directory.path().join("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a short path");
+    for path in [Path::new("/dev/null"), &socket] {
+        assert_eq!(
+            refusal(path).await.kind(),
+            ErrorKind::CannotOpen,
+            "{}",
+            path.display()
+        );
+    }
+    assert!(!Path::new("/dev/null-journal").exists());
+    assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
+}
+
 #[tokio::test]
 async fn in_memory_databases_are_refused() {
     let error = refusal(Path::new(":memory:")).await;

@@ -188,6 +188,60 @@ async fn a_value_that_panics_when_nobody_takes_it_does_not_end_the_writer() {
 }
 
 #[tokio::test]
+async fn a_value_that_panics_when_its_write_runs_again_does_not_end_the_writer() {
+    struct Trap(Arc<AtomicUsize>);
+    impl Drop for Trap {
+        fn drop(&mut self) {
+            assert_ne!(self.0.fetch_add(1, Ordering::SeqCst), 0, "the first drop");
+        }
+    }
+    let fixture = Fixture::new().await;
+    let held = HeldWriter::new(&fixture.database);
+    let (database, drops) = (fixture.database.clone(), Arc::default());
+    let trapped = queue(async move {
+        database
+            .write(move |tx| insert(tx, "trapped").map(|_| Trap(Arc::clone(&drops))))
+            .await
+    });
+    let database = fixture.database.clone();
+    let culprit = queue(async move { database.write(|tx| tx.execute_batch("ROLLBACK")).await });
+    let next = queue_insert(&fixture.database, "next");
+    held.release().await;
+    trapped.await.expect("it ran again");
+    culprit
+        .await
+        .expect_err("it cost the group its transaction");
+    next.await.expect("not disturbed");
+    fixture
+        .database
+        .write(|tx| insert(tx, "later"))
+        .await
+        .expect("the writer lives on");
+    assert_eq!(fixture.names().await, ["later", "next", "trapped"]);
+}
+
+/// A value is dropped outside its caller's reach where its savepoint is gone too.
+#[tokio::test]
+async fn a_value_that_panics_when_its_savepoint_is_gone_does_not_end_the_writer() {
+    struct Trap;
+    impl Drop for Trap {
+        fn drop(&mut self) {
+            panic!("dropped by whoever finds the savepoint gone");
+        }
+    }
+    let fixture = Fixture::new().await;
+    let database = fixture.database.clone();
+    let ending = database.write(|tx| tx.execute_batch("ROLLBACK").map(|()| Trap));
+    let error = ending.await.map(std::mem::forget).expect_err("not stored");
+    assert!(error.outcome_unknown(), "{error:?}");
+    fixture
+        .database
+        .write(|tx| insert(tx, "later"))
+        .await
+        .expect("the writer lives on");
+}
+
+#[tokio::test]
 async fn a_closure_that_ends_its_transaction_is_told_so() {
     let fixture = Fixture::new().await;
     let error = fixture
