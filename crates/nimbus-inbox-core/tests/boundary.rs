@@ -161,6 +161,17 @@ async fn only_one_unknown_outcome_is_tried_again() {
     }
 }
 
+/// A bound of the whole range means "wait for ever", and must not overflow the clock.
+#[tokio::test]
+async fn the_longest_bound_records_too() {
+    let longest = InboxOptions::default()
+        .with_store_timeout(Duration::MAX)
+        .unwrap();
+    let inbox = Inbox::with_options("Billing", InMemoryInbox::new(), longest).unwrap();
+    let processed = inbox.process("m-1", async || Ok::<_, Error>(())).await;
+    assert!(!processed.unwrap().is_duplicate());
+}
+
 /// INB-14: every call has its bound, a record with its retry one bound together.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_is_given_up_on_at_the_bound() {

@@ -82,13 +82,12 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
     pub(crate) async fn record(&self, keys: &[InboxKey]) -> Result<Vec<Recorded>, Error> {
         let span = message_span(Operation::Record, keys);
         async {
-            let deadline = Instant::now() + self.timeout;
-            let first = self.record_until(deadline, keys).await;
+            let started = Instant::now();
+            let first = self.record_within(self.timeout, keys).await;
+            let left = self.timeout.saturating_sub(started.elapsed());
             match first {
-                Err(error)
-                    if error.kind() == ErrorKind::OutcomeUnknown && Instant::now() < deadline =>
-                {
-                    self.record_until(deadline, keys).await
+                Err(error) if error.kind() == ErrorKind::OutcomeUnknown && !left.is_zero() => {
+                    self.record_within(left, keys).await
                 }
                 answered => answered,
             }
@@ -98,12 +97,11 @@ impl<S: InboxStore + ?Sized> Boundary<S> {
         .map_err(|error| neutral(Operation::Record, &error))
     }
 
-    async fn record_until(
+    async fn record_within(
         &self,
-        deadline: Instant,
+        within: Duration,
         keys: &[InboxKey],
     ) -> Result<Vec<Recorded>, Error> {
-        let within = deadline.saturating_duration_since(Instant::now());
         let call = async { counted(S::record(&self.store, keys).await?, keys, Operation::Record) };
         self.call(Operation::Record, within, call).await
     }
