@@ -33,6 +33,23 @@ async fn a_lost_connection_is_tried_again_ever_more_rarely() {
     world.assert_idle();
 }
 
+/// SUB-31: a broker that is back without any work for this endpoint makes it ready all the same.
+#[tokio::test(start_paused = true)]
+async fn an_idle_endpoint_is_ready_again() {
+    let world = World::new().await;
+    world.broker.add_hook(
+        Disturb::calls(BrokerOperation::Accept)
+            .at(BrokerPoint::Called)
+            .first(5),
+    );
+    let running = world.start();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!running.health.readiness().ok);
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert!(running.health.readiness().ok);
+    running.stop().await;
+}
+
 /// SUB-30: a session that is accepted but can't be received from is not taken again at once.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_can_not_be_received_from_makes_no_busy_loop() {

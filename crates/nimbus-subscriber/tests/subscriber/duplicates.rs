@@ -199,7 +199,8 @@ async fn a_duplicate_in_a_session_that_another_event_blocks_changes_nothing() {
     world.set_state(&blocked);
     world.record("m-a").await;
     world.place("a").await;
-    world.run().await;
+    let report = world.run().await;
+    assert_eq!(report.received, 1, "a drain was requested");
     assert_eq!(world.lines(), ["SkipResponse a"]);
     assert_eq!(world.state(), blocked);
     assert_eq!(world.parked().len(), 1);

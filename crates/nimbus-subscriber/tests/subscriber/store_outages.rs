@@ -8,7 +8,9 @@ use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxSetup, InboxStore, Operation, PurgeLimit, Recorded,
     StoreCapabilities, Timestamp,
 };
-use nimbus_inbox_testing::{BrokerOperation, Fault, FaultyStore, When, key};
+use nimbus_inbox_testing::{
+    BrokerOperation, BrokerOptions, Fault, FaultyStore, QueuedMessage, When, key,
+};
 use nimbus_subscriber::RetryPolicy;
 
 use crate::support::{Calls, ENDPOINT, Logs, World};
@@ -198,6 +200,51 @@ async fn an_outage_of_the_store_pauses_intake() {
     running.stop().await;
     assert_eq!(world.script.done().len(), 30);
     world.assert_idle();
+}
+
+/// SUB-30, SUB-31: a session that was being waited for when the store failed is given back without
+/// taking a message, and does not pass for readiness.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_comes_during_an_outage_is_given_back() {
+    let world = World::new().await;
+    let process = world.process();
+    let running = process.start(process.builder(&world));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.store.inject(When::any(), Fault::fail(outage));
+    world.place_in("1", "a").await;
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    world.place_in("2", "b").await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let deliveries = |id: &str| {
+        let waiting = world.broker.messages(ENDPOINT);
+        let of_id = |m: &&QueuedMessage| m.envelope.message_id.as_deref() == Some(id);
+        waiting.iter().find(of_id).map(|m| m.delivery_count)
+    };
+    assert_eq!((deliveries("m-a"), deliveries("m-b")), (Some(1), Some(0)));
+    assert!(!running.health.readiness().ok);
+    process.store.heal();
+    world.settle().await;
+    running.stop().await;
+    world.assert_idle();
+}
+
+/// SUB-31: a store that is back makes an endpoint ready also where no message comes any more.
+#[tokio::test(start_paused = true)]
+async fn an_idle_endpoint_is_ready_again() {
+    let once = BrokerOptions::default().with_delivery_limit(std::num::NonZeroU32::new(1));
+    let world = World::with(once).await;
+    let process = world.process();
+    let running = process.start(process.builder(&world));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.store.inject(When::any(), Fault::fail(outage));
+    world.place("a").await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(world.broker.dead_letters(ENDPOINT).len(), 1);
+    assert!(!running.health.readiness().ok);
+    process.store.heal();
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert!(running.health.readiness().ok);
+    running.stop().await;
 }
 
 /// SUB-30: a stop ends the waiting for a store at once.

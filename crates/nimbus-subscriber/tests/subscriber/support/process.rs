@@ -4,6 +4,7 @@ use nimbus_subscriber::{Health, RunReport, Subscriber, SubscriberBuilder, Subscr
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::strike::SUSPENSION;
 use super::{ENDPOINT, EVENT_TYPE, OrderPlaced, Strike, World};
 
 /// A process that may run a subscriber, and die.
@@ -71,6 +72,13 @@ impl Process {
     ) -> Strike {
         let process = self.transport.process();
         let strike = Strike::new(Some(at), process, false, Box::new(action));
+        // Every call suspends, so that whatever the action interrupts can be cut off there.
+        for delay in [
+            Fault::delay(SUSPENSION),
+            Fault::delay(SUSPENSION).after_effect(),
+        ] {
+            self.store.inject(When::any(), delay);
+        }
         self.watched_by(world, strike)
     }
 

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use nimbus_inbox_testing::{
@@ -7,6 +8,9 @@ use nimbus_inbox_testing::{
     When,
 };
 use nimbus_messaging::TransportError;
+
+/// How long a call takes that an action may interrupt.
+pub(super) const SUSPENSION: Duration = Duration::from_millis(1);
 
 type Action = Box<dyn Fn() + Send + Sync>;
 
@@ -80,6 +84,9 @@ impl BrokerHook for Strike {
         let counts = call.process == self.0.process && point != BrokerPoint::Called && !starting;
         if counts && self.point() {
             std::future::pending::<()>().await;
+        }
+        if counts && !self.0.kills {
+            tokio::time::sleep(SUSPENSION).await;
         }
         Ok(())
     }
