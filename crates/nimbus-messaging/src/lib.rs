@@ -1,14 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+mod manager;
 mod model;
 mod session;
 mod transport;
 mod wire;
 
+pub use manager::{EventReference, ManagerClient, ManagerError, ManagerErrorKind};
 pub use model::{
     Address, ErrorContent, EventContent, EventId, EventRequest, Headers, MalformedMessage,
-    MessageContent, MessageType, TraceContext, UnreadableEvent, derived_message_id,
-    random_message_id,
+    MessageContent, MessageType, TraceContext, TransitionIdError, UnreadableEvent,
+    derived_message_id, random_message_id, transition_message_id,
 };
 pub use session::{
     Cas, ParkedCopy, ParkedRef, SessionId, SessionState, SessionStore, SessionStoreCapabilities,

@@ -10,6 +10,7 @@ mod ids;
 mod json_depth;
 mod malformed;
 mod message_type;
+mod transition_id;
 
 pub use address::Address;
 pub use content::{ErrorContent, EventContent, MessageContent, UnreadableEvent};
@@ -19,3 +20,4 @@ pub use headers::{Headers, TraceContext};
 pub use ids::{derived_message_id, random_message_id};
 pub use malformed::MalformedMessage;
 pub use message_type::MessageType;
+pub use transition_id::{TransitionIdError, transition_message_id};

@@ -12,6 +12,7 @@ mod handoffs;
 mod hostile_messages;
 mod identities;
 mod long_runs;
+mod manager;
 mod parking;
 mod processing_order;
 mod receivers;
