@@ -221,7 +221,7 @@ async fn a_resubmission_that_fails_is_only_reported() {
 
 /// SUB-14: a resubmission that hands off parks before anything is unblocked: the session waits for
 /// the job under a new block of the same event, which keeps its source (INB-17); a retry of the old
-/// block does not run beside the job.
+/// block does not run beside the job. A source that the resubmission carries counts for nothing.
 #[tokio::test(start_paused = true)]
 async fn a_resubmission_that_hands_off_keeps_the_session_blocked() {
     for before in [
@@ -233,7 +233,11 @@ async fn a_resubmission_that_hands_off_keeps_the_session_blocked() {
         let world = World::new().await;
         world.set_state(&before);
         hands_off(&world);
-        world.send(resubmission("a"), "a").await;
+        let forged = Headers {
+            inbox_message_id: Some("m-forged".to_owned()),
+            ..resubmission("a")
+        };
+        world.send(forged, "a").await;
         world.send(World::retry("a"), "a").await;
         world.run().await;
         assert_eq!(world.script.begun(), ["a"]);
