@@ -6,7 +6,8 @@ use crate::model::{ErrorContent, EventId};
 /// The state of one session (SUB-07), stored as JSON under these names.
 ///
 /// Members that this version does not know survive a rewrite; state written by older versions and
-/// by the .NET peer reads. `BlockedByHandoff` and `BlockedByError` are this project's own.
+/// by the .NET peer reads. `BlockedByHandoff`, `BlockedByError` and `BlockedRetryCount` are this
+/// project's own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SessionState {
@@ -23,12 +24,20 @@ pub struct SessionState {
     #[serde(
         default,
         deserialize_with = "null_as_default",
-        skip_serializing_if = "is_false"
+        skip_serializing_if = "is_default"
     )]
     pub blocked_by_handoff: bool,
     /// The failure that blocks, kept so that a redelivery can repeat the retry decision (SUB-10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by_error: Option<ErrorContent>,
+    /// The last retry of the blocking event that failed, 0 before the first; a repeat of it is not
+    /// a new attempt.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "is_default"
+    )]
+    pub blocked_retry_count: u32,
     /// How many sequence numbers below the next one are not settled (SUB-36).
     #[serde(default, deserialize_with = "null_as_default")]
     pub deferred_count: i64,
@@ -120,6 +129,29 @@ impl SessionState {
         self.deferred_count = 0;
     }
 
+    /// Moves the next reference of the older deferral to the one in flight, where there is none
+    /// yet (SUB-17).
+    pub fn take_deferred(&mut self) {
+        if self.in_flight_sequence_number.is_none() && !self.deferred_sequence_numbers.is_empty() {
+            let next = self.deferred_sequence_numbers.remove(0);
+            self.in_flight_sequence_number = Some(next);
+        }
+    }
+
+    /// Gives the reference in flight its turn back; never doubles it (SUB-17).
+    pub fn restore_in_flight(&mut self) {
+        if let Some(number) = self.in_flight_sequence_number.take()
+            && !self.deferred_sequence_numbers.contains(&number)
+        {
+            self.deferred_sequence_numbers.insert(0, number);
+        }
+    }
+
+    /// The message of the reference in flight is settled (SUB-17).
+    pub fn settle_in_flight(&mut self) {
+        self.in_flight_sequence_number = None;
+    }
+
     /// Releases the block and forgets whose it was (INB-17).
     pub fn unblock(&mut self) {
         self.blocked_by_event_id = None;
@@ -127,15 +159,12 @@ impl SessionState {
         self.block_id = None;
         self.blocked_by_handoff = false;
         self.blocked_by_error = None;
+        self.blocked_retry_count = 0;
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde calls"
-)]
-fn is_false(value: &bool) -> bool {
-    !value
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>

@@ -28,9 +28,11 @@ impl Services {
     ) -> impl FnOnce(&mut SessionState) + Send + use<> {
         let event_id = message.headers.event_id.clone();
         let source = self.usable_source(message);
+        let retries_so_far = message.headers.retry_count.unwrap_or(0);
         move |state| {
             state.blocked_by_event_id = event_id;
             state.blocked_by_message_id = source;
+            state.blocked_retry_count = retries_so_far;
             state.block_id = Some(block.id);
             state.blocked_by_handoff = false;
             state.blocked_by_error = Some(block.error);
@@ -54,6 +56,7 @@ impl Services {
             state.block_id = Some(random_message_id());
             state.blocked_by_handoff = true;
             state.blocked_by_error = None;
+            state.blocked_retry_count = 0;
         }
     }
 }

@@ -1,5 +1,3 @@
-use nimbus_messaging::ErrorContent;
-
 use super::attempt::Attempt;
 use super::block::Block;
 use super::{Interruption, Interrupts, Received, Services};
@@ -93,14 +91,7 @@ impl Services {
             if !state.blocked_by_handoff {
                 // The crash came after the block: repeat what may be missing instead of parking
                 // the message behind itself (SUB-10).
-                let block_id = state.block_id.clone();
-                let error = state
-                    .blocked_by_error
-                    .clone()
-                    .unwrap_or_else(unknown_failure);
-                self.report_failure(message, &error).await?;
-                self.schedule_retry(message, block_id.as_deref(), &error)
-                    .await?;
+                self.repeat_schedule(message, Some(session)).await?;
             }
             return Ok(Turn::Waits);
         }
@@ -111,15 +102,5 @@ impl Services {
             return Ok(Turn::Waits);
         }
         Ok(Turn::Now)
-    }
-}
-
-/// The failure of a block that an older version wrote without its error.
-fn unknown_failure() -> ErrorContent {
-    ErrorContent {
-        error_text: Some(
-            "the handler failed; its error was reported when the session was blocked".to_owned(),
-        ),
-        ..ErrorContent::default()
     }
 }

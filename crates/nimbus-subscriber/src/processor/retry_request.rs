@@ -32,6 +32,7 @@ impl Services {
         }
         match claim {
             Claim::Own => {}
+            Claim::Repeated => return self.repeat_schedule(message, session).await,
             // That block has a retry, a job or an operator of its own: the event is not done.
             Claim::Outlived => return Ok(()),
             Claim::None => {
@@ -63,8 +64,18 @@ impl Services {
             Attempt::Failed { error_type, text } => {
                 let error = error_content(&error_type, &text);
                 self.report_failure(message, &error).await?;
+                let retries_so_far = message.headers.retry_count.unwrap_or(0);
                 let block_id = match session {
-                    Some(session) => session.state().await?.block_id.clone(),
+                    Some(session) => {
+                        let failed = error.clone();
+                        session
+                            .write(move |state| {
+                                state.blocked_retry_count = retries_so_far;
+                                state.blocked_by_error = Some(failed);
+                            })
+                            .await?;
+                        session.state().await?.block_id.clone()
+                    }
                     None => None,
                 };
                 self.schedule_retry(message, block_id.as_deref(), &error)
@@ -86,6 +97,9 @@ impl Services {
 enum Claim {
     /// The block is the very one that the retry was scheduled for.
     Own,
+    /// The same, but this retry has failed already: it is a second copy of it, or the crash came
+    /// before its successor was scheduled.
+    Repeated,
     /// The same event blocks again, or waits for an external job: a late retry must not release
     /// that block (SUB-11).
     Outlived,
@@ -100,7 +114,10 @@ fn claim_of(retry: &Headers, state: &SessionState) -> Claim {
         // One of the two was written by an older version or a .NET peer.
         _ => same_event && !state.blocked_by_handoff,
     };
+    let failed = state.blocked_retry_count;
+    let repeated = failed > 0 && retry.retry_count.is_some_and(|count| count <= failed);
     match (own, same_event) {
+        (true, _) if repeated => Claim::Repeated,
         (true, _) => Claim::Own,
         (false, true) => Claim::Outlived,
         (false, false) => Claim::None,

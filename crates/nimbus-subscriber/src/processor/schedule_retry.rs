@@ -4,8 +4,38 @@ use nimbus_messaging::{
 };
 
 use super::{Interruption, Received, Services, bounded};
+use crate::session::HeldSession;
 
 impl Services {
+    /// Schedules again the retry that follows `message`, whose failure was reported and written
+    /// before: the crash may have come before it was scheduled (SUB-10).
+    ///
+    /// Once a later retry has failed there is nothing to repeat: its schedule is proof of this one.
+    /// A message that was published twice comes here as well, and must not start the retries anew.
+    pub(super) async fn repeat_schedule(
+        &self,
+        message: &Received,
+        session: Option<&mut HeldSession>,
+    ) -> Result<(), Interruption> {
+        let Some(session) = session else {
+            return Ok(());
+        };
+        let state = session.state().await?;
+        if message.headers.retry_count.unwrap_or(0) < state.blocked_retry_count {
+            return Ok(());
+        }
+        let block_id = state.block_id.clone();
+        let error = state
+            .blocked_by_error
+            .clone()
+            .unwrap_or_else(unknown_failure);
+        if message.delivery_count > 1 {
+            self.report_failure(message, &error).await?;
+        }
+        self.schedule_retry(message, block_id.as_deref(), &error)
+            .await
+    }
+
     /// Schedules the next retry, if a policy matches and its budget allows (SUB-10).
     ///
     /// It comes before the failed message is completed: the other order loses the retry in a crash.
@@ -112,5 +142,15 @@ impl Services {
             event_content: message.event().cloned(),
             error_content: None,
         })
+    }
+}
+
+/// The failure of a block that an older version wrote without its error.
+fn unknown_failure() -> ErrorContent {
+    ErrorContent {
+        error_text: Some(
+            "the handler failed; its error was reported when the session was blocked".to_owned(),
+        ),
+        ..ErrorContent::default()
     }
 }

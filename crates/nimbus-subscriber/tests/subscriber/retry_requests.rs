@@ -303,3 +303,21 @@ async fn a_retry_without_a_session_is_a_duplicate_by_its_source() {
     assert_eq!(world.lines(), ["ErrorResponse a", "SkipResponse a"]);
     world.assert_idle();
 }
+
+/// SUB-10, SUB-20: however often a failing message was published, each retry runs once: what a
+/// repeat schedules again is recognised, and the budget is not spent twice.
+#[tokio::test(start_paused = true)]
+async fn a_repeated_message_does_not_multiply_its_retries() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        world.place("a").await;
+    }
+    world.script.fail("a", 20);
+    let policy = RetryPolicy::fixed(Duration::from_secs(5)).max_retries(3);
+    let report = world.run_with(|builder| builder.retry(policy)).await;
+    assert_eq!(world.script.begun(), ["a"; 4]);
+    assert_eq!(report.failed, 4);
+    assert_eq!(world.lines(), ["ErrorResponse a"; 4]);
+    assert_eq!(world.state().blocked_retry_count, 3);
+    world.assert_idle();
+}
