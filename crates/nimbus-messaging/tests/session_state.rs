@@ -85,6 +85,38 @@ fn unblocking_forgets_the_whole_block() {
     assert!(state.is_draining());
 }
 
+/// SUB-17: a reference is popped once, goes back to the front whole and once, and is forgotten when
+/// its message is settled; one in flight is never popped over.
+#[test]
+fn a_deferred_reference_is_neither_lost_nor_doubled() {
+    let mut state = SessionState {
+        deferred_sequence_numbers: vec![3, 5],
+        ..SessionState::default()
+    };
+    let before = state.clone();
+    state.take_deferred();
+    state.take_deferred();
+    assert_eq!(state.in_flight_sequence_number, Some(3));
+    assert_eq!(state.deferred_sequence_numbers, [5]);
+    state.restore_in_flight();
+    state.restore_in_flight();
+    assert_eq!(state, before);
+
+    // An older version may have left it in both.
+    state.in_flight_sequence_number = Some(3);
+    state.restore_in_flight();
+    assert_eq!(state, before);
+
+    state.take_deferred();
+    state.settle_in_flight();
+    state.take_deferred();
+    assert_eq!(state.in_flight_sequence_number, Some(5));
+    state.settle_in_flight();
+    assert!(!state.has_deferred());
+    state.take_deferred();
+    assert_eq!(state, SessionState::default());
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Park,

@@ -1,7 +1,7 @@
 use nimbus_messaging::{MessageType, property};
 
 use super::{Interruption, Interrupts, Received, Services};
-use crate::session::HeldSession;
+use crate::session::{DeferredMessages, HeldSession};
 
 impl Services {
     /// Hands a message to the code of its type.
@@ -9,6 +9,7 @@ impl Services {
         &self,
         message: &mut Received,
         session: Option<&mut HeldSession>,
+        deferred: &DeferredMessages,
         interrupts: &Interrupts,
     ) -> Result<(), Interruption> {
         match message.headers.message_type {
@@ -24,6 +25,10 @@ impl Services {
             MessageType::HandoffCompletedRequest => self.handoff_completed(message, session).await,
             MessageType::HandoffFailedRequest => self.handoff_failed(message, session).await,
             MessageType::ProcessDeferredRequest => self.process_deferred(session, interrupts).await,
+            MessageType::ContinuationRequest => {
+                self.continuation_request(message, session, deferred, interrupts)
+                    .await
+            }
             MessageType::Unknown => Err(unknown(message)),
             other => Err(Interruption::Rejected {
                 reason: "UnexpectedMessageType",

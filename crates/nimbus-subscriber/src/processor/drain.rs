@@ -60,7 +60,7 @@ impl Services {
 }
 
 /// The older, broker-native deferral goes first: its messages are older.
-fn next_drain(state: &SessionState) -> MessageType {
+pub(super) fn next_drain(state: &SessionState) -> MessageType {
     let older =
         !state.deferred_sequence_numbers.is_empty() || state.in_flight_sequence_number.is_some();
     if older {

@@ -1,3 +1,5 @@
+use nimbus_messaging::SessionState;
+
 use super::attempt::Attempt;
 use super::block::Block;
 use super::{Interruption, Interrupts, Received, Services};
@@ -6,6 +8,15 @@ use crate::session::HeldSession;
 
 /// Event type of the message that asks whether the endpoint is alive.
 const HEARTBEAT: &str = "Heartbeat";
+
+/// Whether messages that wait hold an event back (SUB-36).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// It goes behind them.
+    Holds,
+    /// It is the first of them.
+    Passes,
+}
 
 /// Whose turn it is in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +32,19 @@ impl Services {
     pub(super) async fn event_request(
         &self,
         message: &mut Received,
+        session: Option<&mut HeldSession>,
+        interrupts: &Interrupts,
+    ) -> Result<(), Interruption> {
+        self.handle_event(message, session, interrupts, Gate::Holds)
+            .await
+    }
+
+    pub(super) async fn handle_event(
+        &self,
+        message: &mut Received,
         mut session: Option<&mut HeldSession>,
         interrupts: &Interrupts,
+        gate: Gate,
     ) -> Result<(), Interruption> {
         message.read_event()?;
         let message = &*message;
@@ -36,7 +58,9 @@ impl Services {
         let identity = self.identify(message);
         // A copy that a .NET peer republished carries its source id (SUB-18).
         if let Some(duplicate) = self.find_duplicate(&identity, true).await? {
-            if let Some(session) = session.as_deref_mut() {
+            if let Some(session) = session.as_deref_mut()
+                && gate == Gate::Holds
+            {
                 // After a crash between unblock and drain this delivery is the only trigger left
                 // (SUB-19); a session that another event blocks is left alone.
                 self.request_drain(session).await?;
@@ -45,7 +69,7 @@ impl Services {
             return Ok(());
         }
         if let Some(session) = session.as_deref_mut()
-            && self.guard(message, session).await? == Turn::Waits
+            && self.guard(message, session, gate).await? == Turn::Waits
         {
             return Ok(());
         }
@@ -78,13 +102,12 @@ impl Services {
         &self,
         message: &Received,
         session: &mut HeldSession,
+        gate: Gate,
     ) -> Result<Turn, Interruption> {
         let state = session.state().await?;
         let (blocked, draining) = (state.is_blocked(), state.is_draining());
         if blocked {
-            let source = self.usable_source(message);
-            let owns_the_block = source.is_some() && state.blocked_by_message_id == source;
-            if !owns_the_block {
+            if !self.owns_the_block(message, state) {
                 self.park(message, session).await?;
                 return Ok(Turn::Waits);
             }
@@ -95,12 +118,18 @@ impl Services {
             }
             return Ok(Turn::Waits);
         }
-        if draining {
+        if draining && gate == Gate::Holds {
             // Behind the messages that wait, never past them (SUB-36).
             self.park(message, session).await?;
             self.request_drain(session).await?;
             return Ok(Turn::Waits);
         }
         Ok(Turn::Now)
+    }
+
+    /// Whether the session's block is of this very delivery (SUB-10).
+    pub(super) fn owns_the_block(&self, message: &Received, state: &SessionState) -> bool {
+        let source = self.usable_source(message);
+        source.is_some() && state.blocked_by_message_id == source
     }
 }

@@ -1,4 +1,4 @@
-use super::manager_only::manager_only;
+use super::only_from::manager_only;
 use super::{Interruption, Received, Services};
 use crate::responder::Outcome;
 use crate::session::HeldSession;

@@ -1,6 +1,6 @@
 use nimbus_messaging::ErrorContent;
 
-use super::manager_only::manager_only;
+use super::only_from::manager_only;
 use super::{Interruption, Received, Services};
 use crate::session::HeldSession;
 

@@ -3,6 +3,7 @@
 mod attempt;
 mod block;
 mod classify;
+mod continuation_request;
 mod dispatch;
 mod drain;
 mod duplicate;
@@ -11,7 +12,7 @@ mod failure;
 mod handoff_completed;
 mod handoff_failed;
 mod interruption;
-mod manager_only;
+mod only_from;
 mod park;
 mod process_deferred;
 mod received;

@@ -1,7 +1,8 @@
-use nimbus_messaging::{ParkedCopy, ParkedRef, SessionState, property};
+use nimbus_messaging::{MessageType, ParkedCopy, ParkedRef, SessionState, property};
 
 use super::attempt::{Attempt, SetAside};
 use super::block::Block;
+use super::drain::next_drain;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::responder::Outcome;
 use crate::session::HeldSession;
@@ -22,6 +23,10 @@ impl Services {
                 description: "a ProcessDeferredRequest names no session to drain".to_owned(),
             });
         };
+        let state = session.state().await?;
+        if state.is_draining() && next_drain(state) == MessageType::ContinuationRequest {
+            return self.request_drain(session).await;
+        }
         for _ in 0..COPIES_PER_DRAIN {
             if session.state().await?.is_blocked() {
                 // Whatever unblocks the session drains it (SUB-16).

@@ -2,7 +2,7 @@ use nimbus_inbox_core::InboxKey;
 
 use super::attempt::{Attempt, SetAside};
 use super::failure::error_content;
-use super::manager_only::manager_only;
+use super::only_from::manager_only;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::handler::Handoff;
 use crate::responder::Outcome;

@@ -6,7 +6,7 @@ use tracing::Instrument;
 
 use super::{Interruption, Interrupts, Received, Services};
 use crate::responder::{Outcome, cut};
-use crate::session::HeldSession;
+use crate::session::{DeferredMessages, HeldSession};
 
 /// What a lane does after a delivery.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub(crate) async fn process_and_settle(
     services: Arc<Services>,
     delivery: Delivery,
     mut session: Option<HeldSession>,
+    deferred: DeferredMessages,
     interrupts: Interrupts,
 ) -> Settled {
     let Delivery {
@@ -57,7 +58,7 @@ pub(crate) async fn process_and_settle(
         let ended = match read {
             Ok(()) => {
                 services
-                    .dispatch(&mut message, session.as_mut(), &interrupts)
+                    .dispatch(&mut message, session.as_mut(), &deferred, &interrupts)
                     .await
             }
             Err(malformed) => Err(malformed.into()),
@@ -76,7 +77,8 @@ pub(crate) async fn process_and_settle(
     .await
 }
 
-enum AfterSettling {
+/// What a settlement leaves of the lane.
+pub(super) enum AfterSettling {
     Keep,
     Release,
     Pause,
@@ -93,7 +95,8 @@ impl AfterSettling {
     }
 }
 
-async fn settle(
+/// Settles a delivery by how its processing ended.
+pub(super) async fn settle(
     services: &Services,
     message: &Received,
     receipt: Receipt,

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::renewal::keep_renewed;
 use super::stop::Stop;
 use crate::processor::{Interrupts, Services, Settled, process_and_settle};
-use crate::session::HeldSession;
+use crate::session::{DeferredMessages, HeldSession};
 
 /// After so many deliveries a busy lane is given back, so that none starves the others.
 const DELIVERIES_PER_LANE: usize = 256;
@@ -70,7 +70,8 @@ impl LaneWorker {
             };
             let next = match received {
                 Ok(Some(delivery)) => {
-                    self.process(renewal.as_mut(), store.as_ref(), &mut held, delivery)
+                    let sessions = (store.as_ref(), &mut held);
+                    self.process(&mut *lane, renewal.as_mut(), sessions, delivery)
                         .await
                 }
                 Ok(None) => Next::Release,
@@ -105,12 +106,15 @@ impl LaneWorker {
         }
     }
 
-    /// Processes one delivery, renewing the lane's lock meanwhile.
+    /// Processes one delivery, renewing the lane's lock and fetching what it asks for meanwhile.
     async fn process(
         &self,
+        lane: &mut dyn Lane,
         mut renewal: Pin<&mut (impl Future<Output = ()> + Send)>,
-        store: Option<&Arc<dyn SessionStore>>,
-        held: &mut BTreeMap<SessionId, HeldSession>,
+        (store, held): (
+            Option<&Arc<dyn SessionStore>>,
+            &mut BTreeMap<SessionId, HeldSession>,
+        ),
         delivery: Delivery,
     ) -> Next {
         let session_id = delivery
@@ -129,18 +133,21 @@ impl LaneWorker {
         };
         // A task of its own: what follows the handler survives whatever happens to this one.
         let services = Arc::clone(&self.services);
-        let mut processing = self
-            .tasks
-            .spawn(process_and_settle(services, delivery, session, interrupts));
+        let (deferred, mut requests) = DeferredMessages::of_lane();
+        let mut processing = self.tasks.spawn(process_and_settle(
+            services, delivery, session, deferred, interrupts,
+        ));
         let settled = tokio::select! {
             biased;
             settled = &mut processing => settled,
             () = &mut renewal => {
                 // Another receiver may have the session now: its handler must not run beside ours.
                 abort.cancel();
+                drop(requests);
                 let _ = processing.await;
                 return Next::Release;
             }
+            never = requests.serve(lane) => match never {},
         };
         match settled {
             Ok(Settled::Continue(session)) => {

@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use nimbus_inbox_testing::BrokerOptions;
+use nimbus_subscriber::{RetryPolicy, SubscriberBuilder};
 
 use super::World;
 
@@ -23,7 +26,7 @@ where
             let (world, expected) = set_up(options).await;
             let process = world.process();
             let strike = process.plan_crash(&world, Some(at));
-            let first = process.start(process.builder(&world));
+            let first = process.start(with_retries(process.builder(&world)));
             world.settle().await;
             if !strike.has_struck() {
                 first.stop().await;
@@ -32,7 +35,7 @@ where
             }
             first.kill();
             explored += 1;
-            world.run().await;
+            world.run_with(with_retries).await;
 
             let context = format!("atomic {atomic}, crash at point {at}: {:?}", world.lines());
             let mut order = world.script.done();
@@ -48,4 +51,8 @@ where
         }
     }
     explored
+}
+
+fn with_retries(builder: SubscriberBuilder) -> SubscriberBuilder {
+    builder.retry(RetryPolicy::fixed(Duration::from_secs(5)))
 }
