@@ -2,6 +2,7 @@
 //! written down.
 
 mod commands;
+mod failure;
 mod schema;
 
 use std::process::ExitCode;
@@ -42,7 +43,7 @@ async fn main() -> ExitCode {
         None => provision::run(&line.provision).await,
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", failure::text(&error));
         ExitCode::FAILURE
     })
 }

@@ -73,22 +73,58 @@ fn names(directory: &Path) -> BTreeSet<String> {
 #[test]
 fn what_was_created_passes_the_check_and_can_be_created_again() {
     let place = Place::new();
-    let both = ["--sqlite", "inbox.db", "--embedded", "queue.db"];
-    let expected = "inbox.db: inbox and sessions as needed\nqueue.db: embedded-queue as needed\n";
-    for _ in 0..2 {
-        assert_eq!(place.succeed(&both), expected);
-        let check = [&both[..], &["--check"]].concat();
-        assert_eq!(place.succeed(&check), expected);
+    let all = [
+        "--sqlite",
+        "inbox.db",
+        "--sessions",
+        "inbox.db",
+        "--embedded",
+        "queue.db",
+    ];
+    let expected = "\
+inbox.db: inbox as needed
+inbox.db: sessions as needed
+queue.db: embedded-queue as needed
+";
+    let created = place.succeed(&all);
+    for line in [
+        "inbox.db: created table nimbus_inbox\ninbox.db: inbox as needed\n",
+        "inbox.db: created table nimbus_session_parked\ninbox.db: sessions as needed\n",
+        "queue.db: created table nimbus_queue\n",
+    ] {
+        assert!(created.contains(line), "{created}");
     }
+    assert_eq!(place.succeed(&all), expected);
+    let check = [&all[..], &["--check"]].concat();
+    assert_eq!(place.succeed(&check), expected);
+}
+
+/// A service that keeps no sessions in its file needs the inbox alone.
+#[test]
+fn a_file_with_the_inbox_alone_passes() {
+    let place = Place::new();
+    place.succeed(&["--sqlite", "inbox.db"]);
+    place.succeed(&["--sqlite", "inbox.db", "--check"]);
+    let text = place.fail(&["--sessions", "inbox.db", "--check"]);
+    assert!(text.contains("table nimbus_session: missing"), "{text}");
+    let text = place.succeed(&["--sqlite", "inbox.db", "--dry-run"]);
+    assert!(!text.contains("nimbus_session"), "{text}");
 }
 
 /// One file may hold everything.
 #[test]
 fn inbox_and_queue_can_share_a_file() {
     let place = Place::new();
-    let both = ["--sqlite", "all.db", "--embedded", "all.db"];
-    place.succeed(&both);
-    place.succeed(&[&both[..], &["--check"]].concat());
+    let all = [
+        "--sqlite",
+        "all.db",
+        "--sessions",
+        "all.db",
+        "--embedded",
+        "all.db",
+    ];
+    place.succeed(&all);
+    place.succeed(&[&all[..], &["--check"]].concat());
 }
 
 #[test]
@@ -97,6 +133,8 @@ fn a_dry_run_prints_the_statements_and_touches_nothing() {
     let arguments = [
         "--dry-run",
         "--sqlite",
+        "inbox.db",
+        "--sessions",
         "inbox.db",
         "--embedded",
         "queue.db",
@@ -112,7 +150,7 @@ fn a_dry_run_prints_the_statements_and_touches_nothing() {
     for file in ["inbox.db", "queue.db"] {
         place.execute(file, &printed);
     }
-    let check = ["--check", "--sqlite", "inbox.db", "--embedded", "queue.db"];
+    let check = [&["--check"][..], &arguments[1..]].concat();
     place.succeed(&check);
 }
 
@@ -128,10 +166,9 @@ fn a_check_creates_nothing_and_leaves_nothing_behind() {
         "PRAGMA journal_mode = WAL; create table own (a)",
     );
     let before = fs::read(place.path("empty.db")).expect("readable");
-    let text = place.fail(&["--check", "--sqlite", "empty.db"]);
+    let text = place.fail(&["--check", "--sessions", "empty.db"]);
     let expected = "\
-empty.db: inbox and sessions not as needed
-  table nimbus_inbox: missing
+empty.db: sessions not as needed
   table nimbus_session: missing
   table nimbus_session_parked: missing
 Run the same command without --check to create them.
@@ -162,9 +199,17 @@ fn the_same_tables_in_other_words_pass() {
 fn every_drift_is_told_in_words() {
     let drifted = |sql: &str| {
         let place = Place::new();
-        place.succeed(&["--sqlite", "inbox.db", "--embedded", "inbox.db"]);
+        let all = [
+            "--sqlite",
+            "inbox.db",
+            "--sessions",
+            "inbox.db",
+            "--embedded",
+            "inbox.db",
+        ];
+        place.succeed(&all);
         place.execute("inbox.db", sql);
-        place.fail(&["--check", "--sqlite", "inbox.db", "--embedded", "inbox.db"])
+        place.fail(&[&all[..], &["--check"]].concat())
     };
     let inbox = |columns: &str, options: &str| {
         format!(
@@ -242,20 +287,87 @@ fn every_drift_is_told_in_words() {
     }
 }
 
-/// A table that exists isn't changed, and the command doesn't pretend that it were.
+/// A table that exists isn't changed, and the command doesn't pretend that it were. What is missing
+/// beside it is created all the same.
 #[test]
-fn creating_beside_a_table_of_another_shape_fails() {
+fn what_can_not_be_repaired_is_told_and_the_rest_is_created() {
     let place = Place::new();
-    place.execute("inbox.db", "create table nimbus_session (id integer)");
+    place.succeed(&["--sqlite", "inbox.db"]);
+    place.execute(
+        "inbox.db",
+        "drop index nimbus_inbox_created_at; alter table nimbus_inbox add column note text",
+    );
     let text = place.fail(&["--sqlite", "inbox.db"]);
+    let expected = "\
+inbox.db: created index nimbus_inbox_created_at
+inbox.db: inbox not as needed
+  table nimbus_inbox: column note is there, should not be
+This command can't repair that. Tables that exist are never changed: correct them by hand, or give \
+another file; --dry-run prints the statements.
+";
+    assert_eq!(text, expected);
+
+    place.execute("other.db", "create table nimbus_session (id integer)");
+    let text = place.fail(&["--sessions", "other.db"]);
     assert!(
-        text.contains("Tables that exist are never changed"),
+        text.contains("created table nimbus_session_parked"),
         "{text}"
     );
-    assert!(
-        !text.contains("nimbus_inbox"),
-        "that one was created: {text}"
+    assert!(text.contains("table nimbus_session: "), "{text}");
+
+    // The index can't be created, and all the same the table comes with its first rows.
+    place.succeed(&["--embedded", "queue.db"]);
+    place.execute(
+        "queue.db",
+        "drop table nimbus_queue; drop index nimbus_queue_lane_free;
+         alter table nimbus_queue_lane rename column head_due_at to due_at",
     );
+    let text = place.fail(&["--embedded", "queue.db"]);
+    assert!(text.contains("created table nimbus_queue\n"), "{text}");
+    let queues = Connection::open(place.path("queue.db"))
+        .and_then(|file| {
+            file.query_row("select count(*) from nimbus_queue", (), |row| {
+                row.get::<_, i64>(0)
+            })
+        })
+        .expect("readable");
+    assert!(queues > 0, "the resolver's queue is not there");
+}
+
+#[test]
+fn a_missing_index_is_created() {
+    let place = Place::new();
+    place.succeed(&["--sqlite", "inbox.db"]);
+    place.execute("inbox.db", "drop index nimbus_inbox_created_at");
+    let text = place.fail(&["--sqlite", "inbox.db", "--check"]);
+    assert!(text.contains("without --check to create them"), "{text}");
+    let text = place.succeed(&["--sqlite", "inbox.db"]);
+    let expected = "inbox.db: created index nimbus_inbox_created_at\ninbox.db: inbox as needed\n";
+    assert_eq!(text, expected);
+    place.succeed(&["--sqlite", "inbox.db", "--check"]);
+}
+
+#[test]
+fn an_error_says_each_thing_once() {
+    let place = Place::new();
+    fs::write(place.path("photo.jpg"), [0xff_u8; 5_000]).expect("writable");
+    fs::create_dir(place.path("folder")).expect("writable");
+    for arguments in [
+        &["--sqlite", "absent/inbox.db"][..],
+        &["--embedded", "absent/inbox.db"],
+        &["--sqlite", "photo.jpg"],
+        &["--sqlite", "folder"],
+        &["--check", "--sqlite", "photo.jpg"],
+        &["--check", "--sqlite", "folder"],
+    ] {
+        let text = place.fail(arguments);
+        assert!(!text.contains("Error code"), "{text}");
+        let file = arguments.last().expect("a path");
+        assert_eq!(text.matches(file).count(), 1, "{text}");
+        for once in ["be opened", "database file", "is not a", "directory;"] {
+            assert!(text.matches(once).count() <= 1, "{text}");
+        }
+    }
 }
 
 /// INB-28

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use nimbus_inbox_sqlite::SqliteInboxOptions;
 
-use crate::schema;
+use crate::schema::Part;
 
 /// Write the SQL scripts, or check that they match the code.
 #[derive(clap::Args)]
@@ -42,9 +42,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// The scripts of SQLite by name of file.
 fn scripts() -> BTreeMap<String, String> {
-    let inbox = schema::sqlite(&SqliteInboxOptions::default());
-    let parts = inbox.into_iter().chain(schema::embedded());
+    let parts = [
+        Part::inbox(&SqliteInboxOptions::default()),
+        Part::sessions(),
+        Part::embedded_queue(),
+    ];
     parts
+        .into_iter()
         .map(|part| {
             let text = format!("{HEADER}{}\n", part.ddl.trim_end());
             (format!("{}.sql", part.name), text)

@@ -7,21 +7,27 @@ use anyhow::{Context, bail};
 use clap::ArgGroup;
 use nimbus_inbox_core::{EndpointId, InboxStore};
 use nimbus_inbox_sqlite::{SqliteInbox, SqliteInboxOptions, SqliteSessions};
-use nimbus_sqlite::{Database, OpenOptions};
+use nimbus_sqlite::{Database, OpenOptions, SqliteError};
 use nimbus_transport_embedded::EmbeddedTransport;
 
-use crate::schema::{self, Difference, Part};
+use crate::schema::{self, Difference, Missing, Part};
 
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("stores").required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// SQLite file of the inbox and of the session store.
+    /// SQLite file of the inbox.
     #[arg(long, value_name = "PATH", group = "stores")]
     sqlite: Option<PathBuf>,
 
     /// Table of the inbox in that file, if it isn't the default one.
     #[arg(long, value_name = "NAME", requires = "sqlite")]
     table: Option<String>,
+
+    /// SQLite file of the session store; may be the file of the inbox.
+    ///
+    /// Only a transport whose broker keeps no sessions needs one.
+    #[arg(long, value_name = "PATH", group = "stores")]
+    sessions: Option<PathBuf>,
 
     /// SQLite file of the embedded transport's queues.
     #[arg(long, value_name = "PATH", group = "stores")]
@@ -40,27 +46,27 @@ pub(crate) struct Arguments {
 struct Target {
     store: Store,
     path: PathBuf,
-    parts: Vec<Part>,
+    part: Part,
 }
 
 enum Store {
-    Sqlite(SqliteInboxOptions),
+    Inbox(SqliteInboxOptions),
+    Sessions,
     Embedded,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let mut all_as_expected = true;
+    let mut all_as_needed = true;
     for target in targets(arguments)? {
         if arguments.dry_run {
             target.print();
-            continue;
+        } else if arguments.check {
+            all_as_needed &= target.check()?;
+        } else {
+            all_as_needed &= target.create().await?;
         }
-        if !arguments.check {
-            target.create().await?;
-        }
-        all_as_expected &= target.check()?;
     }
-    Ok(if all_as_expected {
+    Ok(if all_as_needed {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -76,14 +82,21 @@ fn targets(arguments: &Arguments) -> anyhow::Result<Vec<Target>> {
         }
         targets.push(Target {
             path: path.clone(),
-            parts: schema::sqlite(&options),
-            store: Store::Sqlite(options),
+            part: Part::inbox(&options),
+            store: Store::Inbox(options),
+        });
+    }
+    if let Some(path) = &arguments.sessions {
+        targets.push(Target {
+            path: path.clone(),
+            part: Part::sessions(),
+            store: Store::Sessions,
         });
     }
     if let Some(path) = &arguments.embedded {
         targets.push(Target {
             path: path.clone(),
-            parts: schema::embedded(),
+            part: Part::embedded_queue(),
             store: Store::Embedded,
         });
     }
@@ -93,25 +106,52 @@ fn targets(arguments: &Arguments) -> anyhow::Result<Vec<Target>> {
 impl Target {
     fn print(&self) {
         println!("-- {}", self.path.display());
-        for part in &self.parts {
-            println!("{}", part.ddl.trim_end());
-            println!();
-        }
+        println!("{}", self.part.ddl.trim_end());
+        println!();
     }
 
-    async fn create(&self) -> anyhow::Result<()> {
+    /// Creates what can be created. Says whether the file holds what it has to, and prints what was
+    /// created and what differs.
+    async fn create(&self) -> anyhow::Result<bool> {
+        // Refuses what is no database, with the reason, before anything is written.
+        let database = Database::open(&self.path, OpenOptions::default()).await?;
+        let before = missing(&database, &self.part).await?;
+        let verified = self.verify(&database).await;
+        add(&database, &self.part).await?;
+        let after = missing(&database, &self.part).await?;
+        database.close().await;
+
+        let path = self.path.display();
+        let created: Vec<_> = before
+            .into_iter()
+            .filter(|one| !after.contains(one))
+            .collect();
+        for label in created.iter().filter_map(|one| one.label(&created)) {
+            println!("{path}: created {label}");
+        }
+        let differences = self.differences()?;
+        if differences.iter().all(Difference::is_creatable) {
+            verified?;
+        }
+        let is_as_needed = self.tell(&differences);
+        if !is_as_needed {
+            println!("This command can't repair that. {BY_HAND}");
+        }
+        Ok(is_as_needed)
+    }
+
+    /// What the store itself does before its first use.
+    async fn verify(&self, database: &Database) -> anyhow::Result<()> {
         match &self.store {
-            Store::Sqlite(options) => {
-                let database = Database::open(&self.path, OpenOptions::default()).await?;
-                SqliteInbox::on(database.clone(), options.clone())
-                    .verify()
-                    .await?;
+            Store::Inbox(options) => {
+                let inbox = SqliteInbox::on(database.clone(), options.clone());
+                inbox.verify().await?;
+            }
+            Store::Sessions => {
                 // The tables are the same for every endpoint.
                 let endpoint = EndpointId::new("provision")?;
-                SqliteSessions::new(database.clone(), endpoint)
-                    .verify()
-                    .await?;
-                database.close().await;
+                let sessions = SqliteSessions::new(database.clone(), endpoint);
+                sessions.verify().await?;
             }
             Store::Embedded => {
                 EmbeddedTransport::open(&self.path).await?;
@@ -126,27 +166,61 @@ impl Target {
         if !self.path.exists() {
             bail!("{path} does not exist; run the same command without --check to create it");
         }
-        let differences = schema::differences(&self.path, &self.parts)
-            .with_context(|| format!("{path} can't be checked"))?;
-        let parts: Vec<_> = self.parts.iter().map(|part| part.name).collect();
-        let parts = parts.join(" and ");
-        if differences.is_empty() {
-            println!("{path}: {parts} as needed");
-            return Ok(true);
+        if self.path.is_dir() {
+            bail!("{path} can't be checked: it is a directory; give the path of a file");
         }
-        println!("{path}: {parts} not as needed");
-        for difference in &differences {
+        let differences = self.differences()?;
+        let is_as_needed = self.tell(&differences);
+        if !is_as_needed {
+            if differences.iter().all(Difference::is_creatable) {
+                println!("Run the same command without --check to create them.");
+            } else {
+                println!("{BY_HAND}");
+            }
+        }
+        Ok(is_as_needed)
+    }
+
+    fn differences(&self) -> anyhow::Result<Vec<Difference>> {
+        schema::differences(&self.path, &self.part)
+            .with_context(|| format!("{} can't be checked", self.path.display()))
+    }
+
+    /// Whether there is none.
+    fn tell(&self, differences: &[Difference]) -> bool {
+        let (path, part) = (self.path.display(), self.part.name);
+        if differences.is_empty() {
+            println!("{path}: {part} as needed");
+            return true;
+        }
+        println!("{path}: {part} not as needed");
+        for difference in differences {
             println!("  {difference}");
         }
-        let only_missing = |difference: &Difference| matches!(difference, Difference::Missing(_));
-        if differences.iter().all(only_missing) {
-            println!("Run the same command without --check to create them.");
-        } else {
-            println!(
-                "Tables that exist are never changed: correct them by hand, or give another file; \
-                 --dry-run prints the statements."
-            );
-        }
-        Ok(false)
+        false
     }
+}
+
+const BY_HAND: &str = "Tables that exist are never changed: correct them by hand, or give another \
+                       file; --dry-run prints the statements.";
+
+async fn missing(database: &Database, part: &Part) -> Result<Vec<Missing>, SqliteError> {
+    let part = part.clone();
+    database.read(move |tx| schema::missing(tx, &part)).await
+}
+
+/// Adds what is missing beside what differs, which the stores don't look for.
+///
+/// A statement that the file's own tables refuse leaves a difference, and that is reported.
+async fn add(database: &Database, part: &Part) -> Result<(), SqliteError> {
+    let part = part.clone();
+    let adding = database.write(move |tx| {
+        for one in schema::missing(tx, &part)? {
+            let _ = tx.execute_batch(&one.sql);
+        }
+        // The rows that a table begins with.
+        let _ = tx.execute_batch(&part.ddl);
+        Ok(())
+    });
+    adding.await
 }

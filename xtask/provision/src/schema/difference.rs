@@ -10,15 +10,29 @@ use super::shape::{Column, Index, Shape, Table};
 pub(crate) enum Difference {
     /// A table that can be created.
     Missing(String),
-    /// In a table that exists.
+    /// An index that can be created on a table that exists.
+    MissingIndex { table: String, what: String },
+    /// In a table that exists, and nothing that can be added to it.
     Other { table: String, what: String },
+}
+
+impl Difference {
+    /// Whether creating what is missing removes it.
+    pub(crate) fn is_creatable(&self) -> bool {
+        match self {
+            Self::Missing(_) | Self::MissingIndex { .. } => true,
+            Self::Other { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(table) => write!(f, "table {table}: missing"),
-            Self::Other { table, what } => write!(f, "table {table}: {what}"),
+            Self::MissingIndex { table, what } | Self::Other { table, what } => {
+                write!(f, "table {table}: {what}")
+            }
         }
     }
 }
@@ -31,10 +45,16 @@ pub(super) fn between(needed: &Shape, live: &Shape) -> Vec<Difference> {
         match live.0.get(name) {
             None => differences.push(Difference::Missing(name.clone())),
             Some(found) => {
-                differences.extend(within(table, found).map(|what| Difference::Other {
+                let other = within(table, found).map(|what| Difference::Other {
                     table: name.clone(),
                     what,
-                }));
+                });
+                differences.extend(other);
+                let missing = missing_indexes(table, found).map(|what| Difference::MissingIndex {
+                    table: name.clone(),
+                    what,
+                });
+                differences.extend(missing);
             }
         }
     }
@@ -44,25 +64,41 @@ pub(super) fn between(needed: &Shape, live: &Shape) -> Vec<Difference> {
 fn within(needed: &Table, live: &Table) -> impl Iterator<Item = String> {
     let kind = (needed.kind() != live.kind())
         .then(|| format!("is {}, should be {}", live.kind(), needed.kind()));
-    let columns = unequal("column", &needed.columns, &live.columns, Column::describe);
+    let columns = unequal(
+        "column",
+        needed.columns.iter(),
+        &live.columns,
+        Column::describe,
+    );
     let added = live.columns.keys();
     let added = added.filter(|name| !needed.columns.contains_key(*name));
     let added: Vec<_> = added
         .map(|name| format!("column {name} is there, should not be"))
         .collect();
-    let indexes = unequal("index", &needed.indexes, &live.indexes, Index::describe);
+    let indexes = needed.indexes.iter();
+    let indexes = indexes.filter(|(name, index)| !is_missing(name, index, live));
+    let indexes = unequal("index", indexes, &live.indexes, Index::describe);
     kind.into_iter().chain(columns).chain(added).chain(indexes)
 }
 
-fn unequal<T: PartialEq>(
+fn missing_indexes(needed: &Table, live: &Table) -> impl Iterator<Item = String> {
+    let missing = needed.indexes.iter();
+    let missing = missing.filter(|(name, index)| is_missing(name, index, live));
+    unequal("index", missing, &live.indexes, Index::describe).into_iter()
+}
+
+/// An index of a key comes only with its table.
+fn is_missing(name: &str, index: &Index, live: &Table) -> bool {
+    !index.is_of_key && !live.indexes.contains_key(name)
+}
+
+fn unequal<'a, T: PartialEq + 'a>(
     kind: &str,
-    needed: &BTreeMap<String, T>,
+    needed: impl Iterator<Item = (&'a String, &'a T)>,
     live: &BTreeMap<String, T>,
     describe: fn(&T) -> String,
 ) -> Vec<String> {
-    let unequal = needed
-        .iter()
-        .filter(|(name, value)| live.get(*name) != Some(value));
+    let unequal = needed.filter(|(name, value)| live.get(*name) != Some(value));
     unequal
         .map(|(name, value)| {
             let found = live

@@ -29,6 +29,8 @@ pub(super) struct Column {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Index {
+    /// Made by a key or a constraint of its table.
+    pub(super) is_of_key: bool,
     pub(super) is_unique: bool,
     /// With direction and collation.
     pub(super) columns: Vec<String>,
@@ -85,17 +87,18 @@ fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<BTreeMap<St
         .query_map([table], |row| {
             let (name, origin): (String, String) = (row.get(0)?, row.get(2)?);
             let index = Index {
+                is_of_key: origin != "c",
                 is_unique: row.get(1)?,
                 columns: index_columns(connection, &name)?,
                 condition: row
                     .get::<_, Option<String>>(3)?
                     .and_then(|sql| condition(&sql)),
             };
-            let name = if origin == "c" {
-                name.to_ascii_lowercase()
-            } else {
+            let name = if index.is_of_key {
                 // SQLite numbers them in the order of the statement.
                 format!("of the key ({})", index.columns.join(", "))
+            } else {
+                name.to_ascii_lowercase()
             };
             Ok((name, index))
         })?
