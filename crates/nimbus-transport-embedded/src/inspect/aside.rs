@@ -4,7 +4,7 @@ use nimbus_sqlite::rusqlite::{self, Connection, OptionalExtension};
 
 use crate::address::QueueId;
 use crate::line::{self, Arrival};
-use crate::message::{COLUMNS, StoredEnvelope, read_envelope};
+use crate::message::{COLUMNS, StoredEnvelope, read_damaged_envelope, read_envelope};
 
 /// A message in the dead-letter queue.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +12,7 @@ use crate::message::{COLUMNS, StoredEnvelope, read_envelope};
 pub struct DeadLetter {
     /// Names it, to [resubmit](super::Inspector::resubmit) it.
     pub sequence_number: i64,
-    /// The message.
+    /// The message; without its properties if those are damaged.
     pub envelope: Envelope,
     /// A short, fixed reason.
     pub reason: String,
@@ -44,7 +44,8 @@ pub(super) fn dead_letters(
             delivery_count: row.get(3)?,
             enqueued_at: row.get(4).map(Timestamp::from_unix_ticks)?,
             dead_at: row.get(5).map(Timestamp::from_unix_ticks)?,
-            envelope: read_envelope(row, 6)?,
+            // One damaged row must not hide the others.
+            envelope: read_damaged_envelope(row, 6)?,
         })
     })?
     .collect()

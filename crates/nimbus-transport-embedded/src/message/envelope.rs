@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use nimbus_messaging::Envelope;
+use nimbus_messaging::{Envelope, Properties};
 use nimbus_sqlite::rusqlite::types::Type;
 use nimbus_sqlite::rusqlite::{self, Row, ToSql};
 
@@ -92,7 +92,24 @@ impl StoredEnvelope {
 
 /// Reads the [`COLUMNS`] that start at index `first`.
 pub(crate) fn read_envelope(row: &Row<'_>, first: usize) -> rusqlite::Result<Envelope> {
-    let json = row.get_ref(first + 6)?.as_str()?;
+    let decoded = properties::decode(row.get_ref(first + 6)?.as_str()?);
+    let properties = decoded.map_err(|problem| {
+        rusqlite::Error::FromSqlConversionFailure(first + 6, Type::Text, Box::new(problem))
+    })?;
+    with_properties(row, first, properties)
+}
+
+/// As [`read_envelope`], without the properties where those can't be read.
+pub(crate) fn read_damaged_envelope(row: &Row<'_>, first: usize) -> rusqlite::Result<Envelope> {
+    let decoded = properties::decode(row.get_ref(first + 6)?.as_str()?);
+    with_properties(row, first, decoded.unwrap_or_default())
+}
+
+fn with_properties(
+    row: &Row<'_>,
+    first: usize,
+    properties: Properties,
+) -> rusqlite::Result<Envelope> {
     Ok(Envelope {
         message_id: row.get(first)?,
         session_id: row.get(first + 1)?,
@@ -100,9 +117,7 @@ pub(crate) fn read_envelope(row: &Row<'_>, first: usize) -> rusqlite::Result<Env
         reply_to: row.get(first + 3)?,
         reply_to_session_id: row.get(first + 4)?,
         content_type: row.get(first + 5)?,
-        properties: properties::decode(json).map_err(|problem| {
-            rusqlite::Error::FromSqlConversionFailure(first + 6, Type::Text, Box::new(problem))
-        })?,
+        properties,
         body: Bytes::from(row.get::<_, Vec<u8>>(first + 7)?),
     })
 }

@@ -145,6 +145,13 @@ async fn an_unreadable_row_goes_to_the_dead_letter_queue() {
     );
     assert_eq!(damaged, Ok(1));
     assert_eq!(complete_all(&mut accept(&transport).await).await, ["2"]);
-    let counts = transport.inspector().queue("BillingEndpoint").await;
-    assert_eq!(counts.expect("declared").dead, 1);
+    let inspector = transport.inspector();
+    let dead = inspector.dead_letters("BillingEndpoint", 10).await;
+    let dead = dead.expect("it can be looked at");
+    assert_eq!(dead.len(), 1);
+    assert_eq!(
+        dead[0].reason,
+        nimbus_transport_embedded::UNREADABLE_MESSAGE
+    );
+    assert_eq!(dead[0].envelope.message_id.as_deref(), Some("1"));
 }
