@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use nimbus_inbox_testing::{BrokerOptions, InMemoryInbox, key};
+use nimbus_messaging::{EventReference, ManagerClient, MessageContent};
 use nimbus_subscriber::{HandlerContext, HandlerError, RetryPolicy, SubscriberBuilder};
 
 use crate::support::{ENDPOINT, Process, Running, World, session};
@@ -36,7 +37,7 @@ fn with_retries(builder: SubscriberBuilder) -> SubscriberBuilder {
 async fn deaths_at_random_effects_lose_and_reorder_nothing() {
     let mut died = 0;
     for seed in 0..60 {
-        died += run(seed, Disturbance::Deaths).await;
+        died += run(seed, Disturbance::Deaths).await.died;
     }
     assert!(died > 100, "only {died} processes died");
 }
@@ -50,13 +51,36 @@ async fn locks_that_run_out_lose_and_reorder_nothing() {
     }
 }
 
+/// SUB-12, SUB-13, SUB-16, INB-17: operators resubmit and skip what blocks, at any time, while
+/// receivers die: nothing but what was skipped is lost, and no effect comes early.
+#[tokio::test(start_paused = true)]
+async fn operators_among_deaths_lose_and_reorder_nothing() {
+    let (mut died, mut commands) = (0, 0);
+    for seed in 200..260 {
+        let counts = run(seed, Disturbance::Operators).await;
+        died += counts.died;
+        commands += counts.commands;
+    }
+    assert!(died > 100, "only {died} processes died");
+    assert!(commands > 100, "only {commands} commands were given");
+}
+
+/// What happened in a run.
+#[derive(Default)]
+struct Counts {
+    died: usize,
+    commands: usize,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Disturbance {
     Deaths,
+    /// Deaths, and commands about what blocks.
+    Operators,
     LostLocks,
 }
 
-async fn run(seed: u64, disturbance: Disturbance) -> usize {
+async fn run(seed: u64, disturbance: Disturbance) -> Counts {
     let mut rng = Rng::with_seed(seed);
     let options = BrokerOptions::default()
         .with_delivery_limit(None)
@@ -84,7 +108,8 @@ async fn run(seed: u64, disturbance: Disturbance) -> usize {
     }
 
     let mut receivers: Vec<(Process, Running)> = Vec::new();
-    let mut died = 0;
+    let mut counts = Counts::default();
+    let mut skipped = BTreeSet::new();
     let mut published = orders.iter();
     for _ in 0..KILLS + orders.len() {
         while receivers.len() < 2 {
@@ -102,11 +127,19 @@ async fn run(seed: u64, disturbance: Disturbance) -> usize {
             let name = rng.usize(0..SESSIONS).to_string();
             world.broker.expire_lock(ENDPOINT, &session(&name));
         }
+        if disturbance == Disturbance::Operators
+            && let Some((order, gives_up)) = command(&world, &mut rng).await
+        {
+            counts.commands += 1;
+            if gives_up {
+                skipped.insert(order);
+            }
+        }
         receivers.retain(|(_, running)| {
             let dead = running.is_dead();
             if dead {
                 running.kill();
-                died += 1;
+                counts.died += 1;
             }
             !dead
         });
@@ -115,14 +148,42 @@ async fn run(seed: u64, disturbance: Disturbance) -> usize {
     for (_, running) in receivers {
         running.kill();
     }
-    check(&world, &orders, &violations, seed);
-    died
+    check(
+        &world,
+        &orders,
+        &skipped,
+        counts.commands,
+        &violations,
+        seed,
+    );
+    counts
+}
+
+/// An operator has what blocks a session handled once more, or gives it up: the event, and which.
+///
+/// By the time the command is received, its event may block no more.
+async fn command(world: &World, rng: &mut Rng) -> Option<(String, bool)> {
+    let name = rng.usize(0..SESSIONS).to_string();
+    let state = world.broker.session_state(ENDPOINT, &session(&name));
+    let order = state.blocked_by_event_id?.as_str().to_owned();
+    let about = EventReference::new(name, order.as_str());
+    let transport = world.broker.connect();
+    let manager = ManagerClient::connect(&transport, ENDPOINT).await.unwrap();
+    let gives_up = rng.u8(0..4) == 0;
+    if gives_up {
+        manager.skip(&about).await.unwrap();
+    } else {
+        let body = World::event(&order).to(ENDPOINT).body;
+        let event = MessageContent::decode(&body).unwrap().event_content;
+        manager.resubmit(&about, event.unwrap()).await.unwrap();
+    }
+    Some((order, gives_up))
 }
 
 /// A process that runs the subscriber until it dies.
 fn receiver(world: &World, disturbance: Disturbance, rng: &mut Rng) -> (Process, Running) {
     let process = world.process();
-    if disturbance == Disturbance::Deaths {
+    if disturbance != Disturbance::LostLocks {
         process.plan_crash(world, Some(rng.u64(0..120)));
     }
     let running = process.start(with_retries(process.builder(world)));
@@ -154,7 +215,14 @@ fn is_recorded(inbox: &InMemoryInbox, context: &HandlerContext) -> bool {
     inbox.keys().contains(&key(ENDPOINT, id))
 }
 
-fn check(world: &World, orders: &[String], violations: &Violations, seed: u64) {
+fn check(
+    world: &World,
+    orders: &[String],
+    skipped: &BTreeSet<String>,
+    commands: usize,
+    violations: &Violations,
+    seed: u64,
+) {
     let done = world.script.done();
     let mut effects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for order in &done {
@@ -162,22 +230,27 @@ fn check(world: &World, orders: &[String], violations: &Violations, seed: u64) {
         effects.entry(name).or_default().push(event);
     }
     for (name, effects) in &mut effects {
-        // An effect may come twice, where a process died before it was recorded; never early.
+        // An effect may come twice, where a process died before it was recorded or an operator
+        // resubmitted what was done by then; never early.
+        let is_skipped = |event: usize| skipped.contains(&format!("{name}/{event}"));
         let mut seen = BTreeSet::new();
         for effect in effects.iter() {
             let number: usize = effect.parse().unwrap();
-            let missing = (0..number).find(|earlier| !seen.contains(earlier));
+            let missing = (0..number).find(|event| !seen.contains(event) && !is_skipped(*event));
             assert_eq!(missing, None, "seed {seed}: session {name} ran {effects:?}");
             seen.insert(number);
         }
-        effects.dedup();
-        assert_eq!(
-            effects.len(),
-            EVENTS,
-            "seed {seed}: session {name} ran {effects:?}"
-        );
+        // With commands, a repeat may come late.
+        if commands == 0 {
+            effects.dedup();
+            assert_eq!(
+                effects.len(),
+                EVENTS,
+                "seed {seed}: session {name} ran {effects:?}"
+            );
+        }
     }
-    for order in orders {
+    for order in orders.iter().filter(|order| !skipped.contains(*order)) {
         assert!(done.contains(order), "seed {seed}: {order} was lost");
         assert!(
             world.is_recorded(&format!("m-{order}")),
