@@ -11,7 +11,7 @@ use nimbus_messaging::{
 };
 use nimbus_subscriber::{FailureClass, FailureClassifier, HandlerError, Handoff, RetryPolicy};
 
-use crate::support::{Disturb, ENDPOINT, Journal, Logs, World};
+use crate::support::{Calls, Disturb, ENDPOINT, Journal, Logs, World};
 
 /// A session whose events `orders` an older version deferred at the broker.
 async fn deferred(orders: &[&str], options: BrokerOptions) -> World {
@@ -193,7 +193,10 @@ async fn a_continuation_of_a_blocked_session_pops_nothing() {
         }
         world.set_state(&found);
         send(&world, continuation()).await;
+        let calls = Calls::count(&world);
         world.run().await;
+        let fetched = calls.of(BrokerOperation::ReceiveDeferred);
+        assert_eq!(fetched, u64::from(in_flight));
         assert_eq!(world.script.begun(), [""; 0]);
         assert_eq!(world.state(), before);
 
@@ -511,17 +514,24 @@ async fn a_transport_without_deferral_keeps_the_references() {
 }
 
 /// SUB-17, SUB-16, SUB-36: whatever effect a crash follows while deferred messages are drained, one
-/// of which fails, none is lost, doubled or overtaken.
+/// of which fails or is put back, none is lost, doubled or overtaken.
 #[tokio::test(start_paused = true)]
 async fn a_crash_at_any_effect_of_a_continuation_loses_and_reorders_nothing() {
-    let explored = crate::support::crash_anywhere(60, async |options| {
-        let world = deferred(&["a", "b"], options).await;
-        world.script.fail("a", 1);
-        world.park("c").await;
-        send(&world, continuation()).await;
-        world.place("d").await;
-        (world, ["a", "b", "c", "d"].as_slice())
-    })
-    .await;
-    assert!(explored > 120, "only {explored} crashes were tried");
+    for transient in [false, true] {
+        let explored = crate::support::crash_anywhere(60, async |options| {
+            let world = deferred(&["a", "b"], options).await;
+            if transient {
+                let restored = HandlerError::transient("no network");
+                world.script.next("a", async |_| Err(restored));
+            } else {
+                world.script.fail("a", 1);
+            }
+            world.park("c").await;
+            send(&world, continuation()).await;
+            world.place("d").await;
+            (world, ["a", "b", "c", "d"].as_slice())
+        })
+        .await;
+        assert!(explored > 120, "only {explored} crashes were tried");
+    }
 }
