@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 /// Name of the hidden subcommand that runs the consumer.
 pub(crate) const CONSUME: &str = "consume";
@@ -34,6 +35,23 @@ pub(crate) struct Cli {
     pub(crate) run: RunArguments,
 }
 
+impl Cli {
+    /// The command line of this process; ends it when that makes no sense.
+    pub(crate) fn of_process() -> Self {
+        let line = Self::parse();
+        if let Some(file) = &line.run.misplaced {
+            let hint = format!(
+                "unexpected argument {file:?}; a file of events is named with `--events {}`",
+                file.display()
+            );
+            Self::command()
+                .error(ErrorKind::UnknownArgument, hint)
+                .exit();
+        }
+        line
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Consume your own events instead of the demo's, one JSON object a line.
@@ -58,6 +76,10 @@ pub(crate) struct RunArguments {
     /// Keep the databases and the consumer's log, and say where they are.
     #[arg(long)]
     pub(crate) keep: bool,
+
+    /// A file that was named without its option; taken only to say so.
+    #[arg(hide = true)]
+    misplaced: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,8 +94,6 @@ pub(crate) enum Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

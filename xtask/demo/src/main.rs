@@ -16,13 +16,11 @@ mod supervise;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use cli::{Cli, Command};
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> ExitCode {
-    let Cli { command, run } = Cli::parse();
+    let Cli { command, run } = Cli::of_process();
     let ended = match command {
         Some(Command::Consume { directory }) => {
             consumer::run(&directory).await.map(|()| ExitCode::SUCCESS)

@@ -149,6 +149,14 @@ fn without_events_there_is_nothing_to_show() {
 }
 
 #[test]
+fn a_file_without_its_option_is_refused_with_a_hint() {
+    let output = demo(&["orders.jsonl"]);
+    assert_eq!(output.status.code(), Some(2));
+    let story = String::from_utf8(output.stderr).unwrap();
+    assert!(story.contains("`--events orders.jsonl`"), "{story}");
+}
+
+#[test]
 fn what_is_kept_can_be_inspected() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("events.jsonl");

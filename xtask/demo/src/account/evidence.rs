@@ -35,6 +35,7 @@ pub(crate) struct Sent {
     pub(crate) line: usize,
     pub(crate) message_id: String,
     pub(crate) session: Option<String>,
+    pub(crate) event_type: String,
     /// The publisher sent the event before.
     pub(crate) repeated: bool,
 }

@@ -60,6 +60,7 @@ fn sent(plan: &Plan, publication: &Publication) -> Sent {
         line: event.line,
         message_id: event.message_id.clone(),
         session: event.session.clone(),
+        event_type: event.event_type.clone(),
         repeated: publication.origin == Origin::Repeated,
     }
 }

@@ -12,7 +12,7 @@ mod totals;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub(crate) use evidence::{Evidence, Outcome, Sent};
 use executions::Executed;
@@ -26,7 +26,8 @@ pub(crate) use totals::Totals;
 #[derive(Debug)]
 pub(crate) struct Account {
     pub(crate) totals: Totals,
-    /// Messages that no handler will see again, with the reason.
+    /// Messages that no handler will see again, with the reason; one that was sent twice and ended
+    /// the same way each time comes once.
     pub(crate) set_aside: Vec<(Sent, Fate)>,
     /// Messages whose handler did its work more than once.
     pub(crate) executed_again: Vec<Again>,
@@ -47,17 +48,9 @@ impl Account {
         findings.extend(executions::unexplained(&executed_again));
         findings.extend(order::violations(evidence));
         findings.extend(finding::of_kills(evidence));
-        let set_aside = evidence
-            .sent
-            .iter()
-            .filter_map(|sent| {
-                let fate = fates.get(&sent.number)?;
-                fate.is_set_aside().then(|| (sent.clone(), fate.clone()))
-            })
-            .collect();
         Self {
             totals: Totals::of(evidence, &fates, &executed_again, &findings),
-            set_aside,
+            set_aside: set_aside(evidence, &fates),
             executed_again,
             findings,
         }
@@ -67,4 +60,18 @@ impl Account {
     pub(crate) fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
+}
+
+fn set_aside(evidence: &Evidence, fates: &BTreeMap<usize, Fate>) -> Vec<(Sent, Fate)> {
+    let mut told: HashMap<usize, &Fate> = HashMap::new();
+    let mut set_aside = Vec::new();
+    for sent in &evidence.sent {
+        let fate = fates.get(&sent.number).filter(|fate| fate.is_set_aside());
+        if let Some(fate) = fate
+            && told.insert(sent.line, fate) != Some(fate)
+        {
+            set_aside.push((sent.clone(), fate.clone()));
+        }
+    }
+    set_aside
 }

@@ -34,6 +34,7 @@ fn sent(number: usize, id: &str, session: &str) -> Sent {
         line: number + 1,
         message_id: id.to_owned(),
         session: Some(session.to_owned()),
+        event_type: "OrderPlaced".to_owned(),
         repeated: false,
     }
 }
@@ -283,6 +284,13 @@ fn what_is_set_aside_is_named_with_its_reason() {
         .outcomes
         .add(5, Outcome::DeadLettered(reason.clone()));
     evidence.outcomes.add(6, Outcome::Unsupported);
+    // Sent twice, and told once.
+    evidence.sent.push(Sent {
+        number: 8,
+        repeated: true,
+        ..evidence.sent[6].clone()
+    });
+    evidence.outcomes.add(8, Outcome::Unsupported);
     // The queue itself gave up on it, so the resolver knows nothing.
     evidence
         .dead_letters
@@ -291,8 +299,9 @@ fn what_is_set_aside_is_named_with_its_reason() {
     assert!(account.is_clean(), "{:?}", account.findings);
     assert_eq!(
         (account.totals.dead_lettered, account.totals.unsupported),
-        (2, 1)
+        (2, 2)
     );
+    assert_eq!(account.set_aside.len(), 3);
     assert_eq!(account.set_aside[0].1, Fate::DeadLettered(reason));
     assert_eq!(account.set_aside[1].1, Fate::Unsupported);
 }

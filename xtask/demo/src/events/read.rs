@@ -79,8 +79,12 @@ fn without_mark(bytes: &[u8]) -> anyhow::Result<&[u8]> {
 }
 
 fn parse_line(bytes: &[u8]) -> Result<Event, String> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| format!("not UTF-8: byte {} is invalid", error.valid_up_to() + 1))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        format!(
+            "not UTF-8: byte {} of the line is invalid",
+            error.valid_up_to() + 1
+        )
+    })?;
     if text.trim().is_empty() {
         return Err("the line is empty".to_owned());
     }

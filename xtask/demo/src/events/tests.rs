@@ -59,7 +59,7 @@ fn every_bad_line_is_reported_and_none_is_fatal_to_the_rest() {
             (16, "messageId is a number, not a string"),
             (17, "eventType is an array, not a string"),
             (18, "data is a string, not an object"),
-            (24, "not UTF-8: byte 168 is invalid"),
+            (24, "not UTF-8: byte 168 of the line is invalid"),
             (28, "no sessionId"),
             (29, "not JSON: key must be a string at column 2"),
             (31, "not JSON: trailing characters at column 313"),

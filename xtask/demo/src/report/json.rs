@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::Report;
+use super::{Report, reason};
 use crate::account::{Cause, Fate, Totals};
 use crate::events::{BadLine, Remark};
 use crate::plan::Kill;
@@ -50,7 +50,7 @@ struct SetAsideDocument<'a> {
     line: usize,
     message_id: &'a str,
     fate: &'static str,
-    reason: Option<&'a str>,
+    reason: String,
 }
 
 /// One JSON document, indented.
@@ -98,10 +98,7 @@ pub(crate) fn document(report: &Report<'_>) -> serde_json::Result<String> {
                     Fate::DeadLettered(_) => "dead_lettered",
                     _ => "unsupported",
                 },
-                reason: match fate {
-                    Fate::DeadLettered(reason) => Some(reason),
-                    _ => None,
-                },
+                reason: reason(sent, fate),
             })
             .collect(),
         findings: account.findings.iter().map(ToString::to_string).collect(),

@@ -13,7 +13,7 @@ pub(crate) use json::document;
 pub(crate) use narrator::Narrator;
 pub(crate) use table::table;
 
-use crate::account::Account;
+use crate::account::{Account, Fate, Sent};
 use crate::events::Reading;
 use crate::plan::{Kill, Plan};
 use crate::supervise::Aftermath;
@@ -36,6 +36,14 @@ fn point(kill: &Kill) -> &'static str {
         Kill::BeforeRecord(_) => "between handler and record",
         Kill::BeforeSettlement(_) => "between record and settlement",
         Kill::AfterDeliveries(_) => "at a moment chosen by chance",
+    }
+}
+
+/// Why a message was set aside.
+fn reason(sent: &Sent, fate: &Fate) -> String {
+    match fate {
+        Fate::DeadLettered(reason) => reason.clone(),
+        _ => format!("no handler takes the type {}", shown(&sent.event_type)),
     }
 }
 

@@ -1,7 +1,7 @@
 use std::fmt::{self, Display, Write};
 
-use super::{Report, point, shown};
-use crate::account::{Again, Cause, Fate, Totals};
+use super::{Report, point, reason, shown};
+use crate::account::{Again, Cause, Totals};
 use crate::supervise::Aftermath;
 
 /// How many set-aside messages are shown one by one.
@@ -24,7 +24,9 @@ fn write(report: &Report<'_>, out: &mut String) -> fmt::Result {
     if account.is_clean() {
         writeln!(out, "\nEvery message is accounted for.")?;
     } else {
-        writeln!(out, "\n{} findings:", account.findings.len())?;
+        let count = account.findings.len();
+        let findings = if count == 1 { "finding" } else { "findings" };
+        writeln!(out, "\n{count} {findings}:")?;
         for finding in &account.findings {
             writeln!(out, "  {finding}")?;
         }
@@ -60,7 +62,7 @@ fn rows(report: &Report<'_>, totals: &Totals, out: &mut String) -> fmt::Result {
         "delivered",
         totals.delivered,
         format!(
-            "in {} deliveries; repeated {}, retries {}, replays {}",
+            "in {} deliveries; repeated {}, retries {}, requests to replay {}",
             totals.deliveries,
             totals.redeliveries,
             totals.retry_deliveries,
@@ -99,7 +101,7 @@ fn rows(report: &Report<'_>, totals: &Totals, out: &mut String) -> fmt::Result {
     } else {
         ""
     };
-    row(out, "executed twice", totals.executed_again, again)?;
+    row(out, "executed again", totals.executed_again, again)?;
     row(out, "dead-lettered", totals.dead_lettered, "")?;
     row(
         out,
@@ -112,7 +114,10 @@ fn rows(report: &Report<'_>, totals: &Totals, out: &mut String) -> fmt::Result {
         out,
         "out of order",
         totals.out_of_order,
-        format!("{} sessions verified", totals.sessions),
+        match totals.sessions {
+            1 => "1 session verified".to_owned(),
+            sessions => format!("{sessions} sessions verified"),
+        },
     )
 }
 
@@ -158,16 +163,19 @@ fn executed_again(again: &[Again], out: &mut String) -> fmt::Result {
     }
     writeln!(
         out,
-        "\nExecuted twice. A handler's effects and the record of them are two commits here, and what \
+        "\nExecuted again. A handler's effects and the record of them are two commits here, and what \
          falls\nbetween them runs again (`process_in` makes them one):"
     )?;
     for one in again {
         let causes: Vec<String> = one.causes.iter().map(|cause| words(*cause)).collect();
+        let times = match one.times {
+            2 => String::new(),
+            times => format!("{times} times; "),
+        };
         writeln!(
             out,
-            "  {}: {} times; {}",
+            "  {}: {times}{}",
             shown(&one.message_id),
-            one.times,
             causes.join("; ")
         )?;
     }
@@ -194,15 +202,12 @@ fn set_aside(report: &Report<'_>, out: &mut String) -> fmt::Result {
     }
     writeln!(out, "\nSet aside for an operator:")?;
     for (sent, fate) in set_aside.iter().take(SHOWN) {
-        let reason = match fate {
-            Fate::DeadLettered(reason) => reason.as_str(),
-            _ => "no handler takes its event type",
-        };
         writeln!(
             out,
-            "  line {} {}: {reason}",
+            "  line {} {}: {}",
             sent.line,
-            shown(&sent.message_id)
+            shown(&sent.message_id),
+            reason(sent, fate)
         )?;
     }
     match set_aside.len().checked_sub(SHOWN) {

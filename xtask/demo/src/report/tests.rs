@@ -10,17 +10,19 @@ fn with_report<T>(check: impl FnOnce(&Report<'_>) -> T) -> T {
         events::read(&events::own_file().with_file_name("orders-with-bad-lines.jsonl")).unwrap();
     let plan = Plan::new(file.events, 1);
     let mut evidence = Evidence::default();
-    for (number, id) in ["gone", "odd\nid"].into_iter().enumerate() {
+    for (number, id) in ["gone", "odd\nid", "old"].into_iter().enumerate() {
         evidence.sent.push(Sent {
             number,
             line: number + 1,
             message_id: id.to_owned(),
             session: None,
+            event_type: "OrderArchived".to_owned(),
             repeated: false,
         });
     }
     let reason = "UnreadableEvent: no total".to_owned();
     evidence.outcomes.add(1, Outcome::DeadLettered(reason));
+    evidence.outcomes.add(2, Outcome::Unsupported);
     let account = Account::of(&evidence);
     check(&Report {
         seed: 7,
@@ -44,13 +46,16 @@ fn the_table_says_what_was_lost_and_why_others_were_set_aside() {
             .to_owned()
     };
     assert_eq!(row("bad lines"), "15");
-    assert_eq!(row("published"), "2");
+    assert_eq!(row("published"), "3");
     assert_eq!(row("lost"), "1");
     assert!(text.contains("lost: \"gone\" (line 1)"), "{text}");
     assert!(
         text.contains("line 2 \"odd\\nid\": UnreadableEvent: no total"),
         "{text}"
     );
+    let unsupported = "line 3 old: no handler takes the type OrderArchived";
+    assert!(text.contains(unsupported), "{text}");
+    assert!(text.contains("1 finding:"), "{text}");
     assert!(!text.contains("accounted for"), "{text}");
 }
 
@@ -66,6 +71,9 @@ fn the_document_says_the_same() {
         15
     );
     assert_eq!(document["set_aside"][0]["fate"], "dead_lettered");
+    assert_eq!(document["set_aside"][1]["fate"], "unsupported");
+    let reason = &document["set_aside"][1]["reason"];
+    assert_eq!(reason, "no handler takes the type OrderArchived");
     assert_eq!(document["findings"].as_array().unwrap().len(), 1);
 }
 
