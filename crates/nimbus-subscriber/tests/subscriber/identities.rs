@@ -178,11 +178,15 @@ async fn the_originating_id_deduplicates_nothing() {
 #[tokio::test(start_paused = true)]
 async fn the_key_is_the_configured_endpoint_and_the_message_id() {
     let world = World::new().await;
-    let first = World::event("a").with_headers(|h| h.to = Some("OrderPlaced".into()));
+    let first = World::event("a")
+        .with_session("s")
+        .with_headers(|h| h.to = Some("OrderPlaced".into()));
     let mut first = first.to("OrderPlaced");
     first.properties.set(property::TO, "OrderPlaced");
     world.publish(first).await;
-    let second = World::event("a").with_headers(|h| h.event_type_id = Some("OrderPaid".to_owned()));
+    let second = World::event("a")
+        .with_session("s")
+        .with_headers(|h| h.event_type_id = Some("OrderPaid".to_owned()));
     world.publish(second.to("OrderPaid")).await;
     let script = world.script.clone();
     world
