@@ -1,10 +1,12 @@
-//! Why a subscriber could not be built or started.
+//! Why a subscriber could not be built or started, or stopped receiving.
 
 use std::error::Error as StdError;
 use std::fmt;
 
 use nimbus_inbox_core::EndpointId;
 use nimbus_messaging::TransportError;
+
+use crate::running::RunReport;
 
 /// What a [`SubscriberError`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,9 +18,11 @@ pub enum SubscriberErrorKind {
     Inbox,
     /// The transport can't serve.
     Transport,
+    /// Receiving ended before it was stopped.
+    Receiving,
 }
 
-/// Why a subscriber could not be built or started.
+/// Why a subscriber could not be built or started, or stopped receiving by itself.
 ///
 /// `Display` is one line that does not repeat the [source](StdError::source).
 #[derive(Debug)]
@@ -26,6 +30,7 @@ pub struct SubscriberError {
     kind: SubscriberErrorKind,
     endpoint: String,
     problems: Vec<String>,
+    report: Option<RunReport>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -35,6 +40,7 @@ impl SubscriberError {
             kind: SubscriberErrorKind::Configuration,
             endpoint: endpoint.to_owned(),
             problems,
+            report: None,
             source: None,
         }
     }
@@ -44,6 +50,7 @@ impl SubscriberError {
             kind: SubscriberErrorKind::Inbox,
             endpoint: endpoint.as_str().to_owned(),
             problems: Vec::new(),
+            report: None,
             source: Some(Box::new(error)),
         }
     }
@@ -53,7 +60,18 @@ impl SubscriberError {
             kind: SubscriberErrorKind::Transport,
             endpoint: endpoint.as_str().to_owned(),
             problems: Vec::new(),
+            report: None,
             source: Some(Box::new(error)),
+        }
+    }
+
+    pub(crate) fn receiving(endpoint: &EndpointId, report: RunReport) -> Self {
+        Self {
+            kind: SubscriberErrorKind::Receiving,
+            endpoint: endpoint.as_str().to_owned(),
+            problems: Vec::new(),
+            report: Some(report),
+            source: None,
         }
     }
 
@@ -61,6 +79,12 @@ impl SubscriberError {
     #[must_use]
     pub fn kind(&self) -> SubscriberErrorKind {
         self.kind
+    }
+
+    /// What was done before receiving ended; none for other kinds.
+    #[must_use]
+    pub fn report(&self) -> Option<&RunReport> {
+        self.report.as_ref()
     }
 
     /// Every problem of the configuration; empty for other kinds.
@@ -91,6 +115,11 @@ impl fmt::Display for SubscriberError {
                     "subscriber {endpoint:?} did not start: its transport can't serve"
                 )
             }
+            SubscriberErrorKind::Receiving => write!(
+                f,
+                "subscriber {endpoint:?} stopped receiving by itself, a fault of its transport; \
+                 start it again"
+            ),
         }
     }
 }

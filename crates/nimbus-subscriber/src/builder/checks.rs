@@ -1,7 +1,20 @@
 use nimbus_inbox_core::EndpointId;
-use nimbus_messaging::Transport;
+use nimbus_messaging::{Address, Transport};
+use tokio::sync::Semaphore;
 
 use super::SubscriberBuilder;
+
+/// Addresses that no endpoint can have (SUB-04): its own outcomes would come back to it.
+const WELL_KNOWN: [Address; 8] = [
+    Address::RESOLVER,
+    Address::MANAGER,
+    Address::CONTINUATION,
+    Address::SELF,
+    Address::EVENT,
+    Address::RETRY,
+    Address::DEFERRED_PROCESSOR,
+    Address::DEFERRED,
+];
 
 impl SubscriberBuilder {
     /// Adds what is wrong to the problems; the endpoint, if it is usable.
@@ -12,8 +25,18 @@ impl SubscriberBuilder {
         if self.handlers.is_empty() {
             self.problem("it has no handler; add one with `handle`");
         }
-        if self.concurrent_sessions == 0 {
-            self.problem("it may work on 0 sessions at a time; allow at least 1");
+        if WELL_KNOWN.contains(&Address::new(self.endpoint.as_str())) {
+            self.problem(
+                "the endpoint's name is one of the addresses that mean something else to every \
+                 endpoint; choose another",
+            );
+        }
+        if !(1..=Semaphore::MAX_PERMITS).contains(&self.concurrent_sessions) {
+            self.problem(format!(
+                "it may work on {} sessions at a time; allow 1 to {}",
+                self.concurrent_sessions,
+                Semaphore::MAX_PERMITS
+            ));
         }
         if self.session_idle.is_zero() {
             self.problem("an idle session is kept for no time at all; keep it at least a moment");

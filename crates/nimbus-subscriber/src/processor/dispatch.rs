@@ -24,10 +24,20 @@ impl Services {
             MessageType::SkipRequest => self.skip_request(message, session).await,
             MessageType::HandoffCompletedRequest => self.handoff_completed(message, session).await,
             MessageType::HandoffFailedRequest => self.handoff_failed(message, session).await,
-            MessageType::ProcessDeferredRequest => self.process_deferred(session, interrupts).await,
+            MessageType::ProcessDeferredRequest => {
+                match self.process_deferred(session, interrupts).await {
+                    Err(Interruption::Transient) => self.postpone(message).await,
+                    ended => ended,
+                }
+            }
             MessageType::ContinuationRequest => {
-                self.continuation_request(message, session, deferred, interrupts)
-                    .await
+                let ended = self
+                    .continuation_request(message, session, deferred, interrupts)
+                    .await;
+                match ended {
+                    Err(Interruption::Transient) => self.postpone(message).await,
+                    ended => ended,
+                }
             }
             MessageType::Unknown => Err(unknown(message)),
             other => Err(Interruption::Rejected {

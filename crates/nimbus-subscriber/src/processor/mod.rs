@@ -14,6 +14,7 @@ mod handoff_failed;
 mod interruption;
 mod only_from;
 mod park;
+mod postpone;
 mod process_deferred;
 mod received;
 mod release;

@@ -185,7 +185,7 @@ async fn abandon(services: &Services, message: &Received, receipt: Receipt) -> A
 
 /// From half a second, doubling to a minute: a broker that gives up after ten deliveries does so
 /// after some three minutes of an outage.
-fn redelivery_delay(delivery_count: u32) -> Duration {
+pub(super) fn redelivery_delay(delivery_count: u32) -> Duration {
     let doublings = delivery_count.saturating_sub(1).min(7);
     Duration::from_millis(500 * 2_u64.pow(doublings)).min(Duration::from_secs(60))
 }

@@ -50,7 +50,8 @@ impl Responder {
 
     /// Sends an outcome; a failure leaves the message for redelivery.
     ///
-    /// An outcome that the broker refuses goes without its event.
+    /// An outcome that the broker refuses goes without its event; where that does not help, its
+    /// identities alone are too large, and it does not go at all.
     pub(crate) async fn send(
         &self,
         about: About<'_>,
@@ -76,7 +77,17 @@ impl Responder {
             }
             sent => sent,
         };
-        sent.map_err(|error| self.failed(about, name, &error))
+        match sent {
+            Err(error) if error.kind() == TransportErrorKind::InvalidInput => {
+                tracing::error!(
+                    endpoint = %self.endpoint,
+                    error = &error as &dyn std::error::Error,
+                    "the broker refuses the {name} without its event too; the resolver is not told"
+                );
+                Ok(())
+            }
+            sent => sent.map_err(|error| self.failed(about, name, &error)),
+        }
     }
 
     /// As [`send`](Self::send), for an outcome that is all that is left of its event.

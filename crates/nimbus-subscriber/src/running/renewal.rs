@@ -20,7 +20,7 @@ pub(super) async fn keep_renewed(lock: Arc<dyn LaneLock>) {
 async fn renew_until_lost(lock: &dyn LaneLock) {
     let interval = lock.duration() / 3;
     let mut pause = interval;
-    let mut holds_until = Instant::now() + lock.duration();
+    let mut holds_until = end_of(lock, Instant::now());
     loop {
         sleep(pause).await;
         let began = Instant::now();
@@ -31,11 +31,11 @@ async fn renew_until_lost(lock: &dyn LaneLock) {
         });
         match renewed {
             Ok(()) => {
-                holds_until = began + lock.duration();
+                holds_until = end_of(lock, began);
                 pause = interval;
             }
             Err(error) if error.kind() == TransportErrorKind::LockLost => return,
-            Err(_) if Instant::now() >= holds_until => return,
+            Err(_) if holds_until.is_some_and(|end| Instant::now() >= end) => return,
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
@@ -45,4 +45,9 @@ async fn renew_until_lost(lock: &dyn LaneLock) {
             }
         }
     }
+}
+
+/// When a lock renewed at that instant runs out; one that lasts longer than clocks count does not.
+fn end_of(lock: &dyn LaneLock, renewed: Instant) -> Option<Instant> {
+    renewed.checked_add(lock.duration())
 }

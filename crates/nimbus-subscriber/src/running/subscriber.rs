@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nimbus_inbox_core::{CleanupTask, Clock, EndpointId, InboxSetup};
 use nimbus_messaging::{SessionStore, Transport};
+use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use super::health::{Health, Phase};
@@ -82,8 +83,9 @@ impl Subscriber {
     ///
     /// # Errors
     ///
-    /// [`SubscriberError`] when the store or the transport can't serve at startup. Once it
-    /// receives, outages are waited out.
+    /// [`SubscriberError`] when the store or the transport can't serve at startup, and when
+    /// receiving ended before `stop`, which takes a fault in a transport: in-flight work is finished
+    /// first. Outages are waited out.
     ///
     /// # Cancel safety
     ///
@@ -107,13 +109,23 @@ impl Subscriber {
             () = &mut stop => return Ok(RunReport::default()),
         };
         let drain_deadline = settings.drain_deadline;
-        let running = Running::begin(settings, started, &health);
+        let endpoint = settings.endpoint.clone();
+        let mut running = Running::begin(settings, started, &health);
         health.enter(Phase::Receiving);
 
-        stop.await;
+        let stopped = tokio::select! {
+            biased;
+            () = stop => true,
+            _ = &mut running.accepting => false,
+        };
 
         health.enter(Phase::Stopping);
-        Ok(running.finish(drain_deadline).await)
+        let report = running.finish(drain_deadline).await;
+        if stopped {
+            Ok(report)
+        } else {
+            Err(SubscriberError::receiving(&endpoint, report))
+        }
     }
 }
 
@@ -130,6 +142,8 @@ impl Drop for StoppedOnDrop {
 struct Running {
     control: Stop,
     stopper: Arc<dyn nimbus_messaging::Stopper>,
+    /// Takes lanes until it is stopped.
+    accepting: JoinHandle<()>,
     /// Accepting, lanes and cleanup.
     background: TaskTracker,
     /// Deliveries in work.
@@ -197,7 +211,7 @@ impl Running {
             idle: settings.session_idle,
         };
         let stopper = lanes.stopper();
-        background.spawn(accept_lanes(
+        let accepting = background.spawn(accept_lanes(
             lanes,
             settings.concurrent_sessions,
             worker,
@@ -207,6 +221,7 @@ impl Running {
         Self {
             control,
             stopper: Arc::clone(&stopper),
+            accepting,
             background,
             processing,
             tally,

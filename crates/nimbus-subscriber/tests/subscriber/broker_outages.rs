@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nimbus_inbox_testing::{BrokerOperation, BrokerOptions, BrokerPoint};
 use nimbus_messaging::TransportError;
+use nimbus_subscriber::SubscriberErrorKind;
 
 use crate::support::{Calls, Disturb, World};
 
@@ -169,4 +170,27 @@ async fn an_outcome_that_can_not_be_sent_leaves_the_message() {
     assert_eq!(world.lines(), ["SkipResponse a"]);
     assert_eq!((report.abandoned, report.duplicates), (1, 1));
     world.assert_idle();
+}
+
+/// SUB-31: a transport whose code fails while sessions are waited for does not leave a subscriber
+/// that runs and hears nothing: `run` ends with an error, and health says so.
+#[tokio::test(start_paused = true)]
+async fn a_subscriber_that_can_no_longer_receive_ends() {
+    let world = World::new().await;
+    let accepts = Disturb::calls(BrokerOperation::Accept).first(1);
+    let broken = accepts
+        .at(BrokerPoint::Before)
+        .run(|| panic!("a broken transport"));
+    world.broker.add_hook(broken);
+    world.place("a").await;
+    let process = world.process();
+    let subscriber = process
+        .builder(&world)
+        .build(process.transport.clone())
+        .unwrap();
+    let health = subscriber.health();
+    let error = subscriber.run(std::future::pending()).await.unwrap_err();
+    assert_eq!(error.kind(), SubscriberErrorKind::Receiving);
+    assert!(error.report().is_some());
+    assert!(!health.liveness().ok && !health.readiness().ok);
 }

@@ -506,3 +506,26 @@ async fn a_crash_at_any_effect_of_a_drain_loses_and_reorders_nothing() {
     }
     assert!(explored > 100, "only {explored} crashes were tried");
 }
+
+/// SUB-37: a drain that meets an outage again and again is not dead-lettered, since no other trigger
+/// may be left: it is tried again, ever more rarely, and what is parked is handled when the outage
+/// is over.
+#[tokio::test(start_paused = true)]
+async fn a_drain_outlasts_an_outage() {
+    for world in worlds().await {
+        world.park("a").await;
+        for _ in 0..15 {
+            world.script.next("a", async |_| {
+                Err(HandlerError::transient("the bank is closed"))
+            });
+        }
+        world.request_drain().await;
+        let running = world.start();
+        tokio::time::sleep(Duration::from_secs(3_600)).await;
+        running.stop().await;
+        assert_eq!(world.script.begun().len(), 16);
+        assert_eq!(world.script.done(), ["a"]);
+        assert_eq!(world.parked(), []);
+        world.assert_idle();
+    }
+}

@@ -256,3 +256,20 @@ async fn an_outcome_that_the_broker_refuses_goes_without_its_event() {
     assert!(world.state().is_blocked_by(Some(&"b".into())));
     world.assert_idle();
 }
+
+/// SUB-24: where identities alone make an outcome too large, the work is done and settled all the
+/// same: trying again would run the handler again, for ever.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_can_not_be_sent_at_all_is_left_out() {
+    let world = World::new().await;
+    world.place("a").await;
+    let outcomes = BrokerWhen::on(BrokerOperation::Send).at(Address::RESOLVER);
+    world.broker.inject(
+        outcomes,
+        BrokerFault::fail(TransportErrorKind::InvalidInput),
+    );
+    world.run().await;
+    assert_eq!(world.script.begun(), ["a"]);
+    assert_eq!(world.recorded(), ["m-a"]);
+    world.assert_idle();
+}

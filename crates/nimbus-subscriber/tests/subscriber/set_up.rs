@@ -344,3 +344,18 @@ async fn an_event_published_from_a_handler_keeps_its_lineage() {
     assert_eq!(headers.from, Some(ENDPOINT.into()));
     assert_eq!(headers.trace.parent.as_deref(), Some("00-trace"));
 }
+
+/// SUB-04: an endpoint named like a well-known address would receive its own outcomes for ever.
+/// SUB-29: more sessions than can be counted are refused as well.
+#[tokio::test(start_paused = true)]
+async fn names_and_numbers_that_can_not_serve_are_refused() {
+    let world = World::new().await;
+    for name in ["resolver", "MANAGER", "self", "Deferred"] {
+        let error = Subscriber::builder(name)
+            .handle(EVENT_TYPE, ignore)
+            .concurrent_sessions(usize::MAX)
+            .build(world.broker.connect())
+            .unwrap_err();
+        assert_eq!(error.problems().len(), 2, "{error}");
+    }
+}
