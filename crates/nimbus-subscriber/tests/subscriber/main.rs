@@ -23,3 +23,4 @@ mod set_up;
 mod shutdown;
 mod skips;
 mod store_outages;
+mod unsettled_continuations;

@@ -1,6 +1,7 @@
 //! One endpoint on the in-memory broker, on paused time.
 
 mod crashes;
+mod deferred;
 mod hooks;
 mod logs;
 mod process;
@@ -10,6 +11,7 @@ mod told;
 mod world;
 
 pub(crate) use crashes::crash_anywhere;
+pub(crate) use deferred::{continuation, defer, deferred, request};
 pub(crate) use hooks::{Calls, Disturb, Journal};
 pub(crate) use logs::Logs;
 pub(crate) use process::{Process, Running};
