@@ -118,11 +118,14 @@ impl Services {
             Err(interruption) => Some(interruption.clone()),
         };
         let settled = settle(self, &message, receipt, ended).await;
-        let unsettled = interrupted.or(match settled {
-            AfterSettling::Keep => None,
-            AfterSettling::Release => Some(Interruption::LockLost),
-            AfterSettling::Pause | AfterSettling::Wait => Some(Interruption::Transient),
-        });
+        let unsettled = match (interrupted, settled) {
+            (None, AfterSettling::Keep) => None,
+            (None, AfterSettling::Release) => Some(Interruption::LockLost),
+            (None | Some(Interruption::Transient), AfterSettling::Pause | AfterSettling::Wait) => {
+                Some(Interruption::Unconfirmed)
+            }
+            (interrupted, _) => interrupted,
+        };
         match unsettled {
             None => self.go_on(session).await,
             Some(interruption) => {
@@ -198,7 +201,7 @@ impl Services {
             error = error as &dyn std::error::Error,
             "fetching a deferred message failed; the continuation is left for redelivery"
         );
-        Interruption::from_transport(error)
+        unconfirmed(error)
     }
 }
 
@@ -220,5 +223,13 @@ async fn take_next(session: &mut HeldSession) -> Result<Option<i64>, Interruptio
 /// would find the message in flight.
 async fn give_back(receipt: Receipt) -> Result<(), Interruption> {
     let given = receipt.abandon(Duration::ZERO).await;
-    given.map_err(|error| Interruption::from_transport(&error))
+    given.map_err(|error| unconfirmed(&error))
+}
+
+/// The lane may hold the message without knowing it.
+fn unconfirmed(error: &TransportError) -> Interruption {
+    match Interruption::from_transport(error) {
+        Interruption::Transient => Interruption::Unconfirmed,
+        interruption => interruption,
+    }
 }

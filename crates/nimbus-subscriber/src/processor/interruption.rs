@@ -13,6 +13,9 @@ pub(crate) enum Interruption {
     StoreUnavailable,
     /// Something else outside is out of order: abandon.
     Transient,
+    /// As [`Transient`](Self::Transient), and the broker may still hold a fetched message for this
+    /// lane: give the lane back, or the message would seem to be gone (SUB-17).
+    Unconfirmed,
     /// Another receiver has the session: stop, settle nothing (SUB-08).
     LockLost,
     /// The subscriber stops or lost its lock, before the handler returned: settle nothing (INB-14).

@@ -112,7 +112,7 @@ pub(super) async fn settle(
             abandon(services, message, receipt).await;
             return AfterSettling::Wait;
         }
-        Err(Interruption::Transient) => {
+        Err(Interruption::Transient | Interruption::Unconfirmed) => {
             return abandon(services, message, receipt).await;
         }
         // Dropping the receipt settles nothing: the message is delivered again.

@@ -281,7 +281,9 @@ async fn deferred_messages_that_do_not_succeed_are_settled() {
         Ok(())
     });
     request(&world, continuation()).await;
-    world.run().await;
+    let report = world.run().await;
+    // Six messages, and one continuation for each.
+    assert_eq!(report.received, 12);
     let reasons: Vec<_> = world
         .broker
         .dead_letters(ENDPOINT)

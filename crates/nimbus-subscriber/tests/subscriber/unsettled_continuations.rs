@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nimbus_inbox_testing::{BrokerOperation, BrokerOptions, Fault, When};
+use nimbus_inbox_testing::{BrokerOperation, BrokerOptions, BrokerPoint, Fault, When};
 use nimbus_messaging::MessageType;
 use nimbus_subscriber::{FailureClass, FailureClassifier, HandlerError};
 
@@ -28,6 +28,8 @@ impl FailureClassifier for Panics {
 #[tokio::test(start_paused = true)]
 async fn an_unsettled_dispatch_puts_the_reference_back() {
     for case in [
+        "fetch unanswered",
+        "given back unanswered",
         "check",
         "record",
         "transient",
@@ -54,6 +56,14 @@ async fn an_unsettled_dispatch_puts_the_reference_back() {
                 .broker
                 .add_hook(fails(BrokerOperation::Send).of_type(MessageType::ResolutionResponse)),
             "settlement" => world.broker.add_hook(fails(BrokerOperation::Complete)),
+            "fetch unanswered" => world
+                .broker
+                .add_hook(fails(BrokerOperation::ReceiveDeferred).at(BrokerPoint::After)),
+            "given back unanswered" => {
+                let no_network = HandlerError::transient("no network");
+                world.script.next("a", async |_| Err(no_network));
+                world.broker.add_hook(fails(BrokerOperation::Abandon));
+            }
             "fetch" => world
                 .broker
                 .add_hook(fails(BrokerOperation::ReceiveDeferred)),
@@ -63,6 +73,8 @@ async fn an_unsettled_dispatch_puts_the_reference_back() {
         let running = process.start(
             process
                 .builder(&world)
+                // The lane is not idle by itself before the next continuation.
+                .session_idle(Duration::from_secs(60))
                 .classifier(Panics(AtomicBool::new(false))),
         );
         // Before anything is delivered again.
