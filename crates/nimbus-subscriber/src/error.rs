@@ -30,7 +30,8 @@ pub struct SubscriberError {
     kind: SubscriberErrorKind,
     endpoint: String,
     problems: Vec<String>,
-    report: Option<RunReport>,
+    /// In a box: what rarely fails should return something small.
+    report: Option<Box<RunReport>>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -70,7 +71,7 @@ impl SubscriberError {
             kind: SubscriberErrorKind::Receiving,
             endpoint: endpoint.as_str().to_owned(),
             problems: Vec::new(),
-            report: Some(report),
+            report: Some(Box::new(report)),
             source: None,
         }
     }
@@ -84,7 +85,7 @@ impl SubscriberError {
     /// What was done before receiving ended; none for other kinds.
     #[must_use]
     pub fn report(&self) -> Option<&RunReport> {
-        self.report.as_ref()
+        self.report.as_deref()
     }
 
     /// Every problem of the configuration; empty for other kinds.

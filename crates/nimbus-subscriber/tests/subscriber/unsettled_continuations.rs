@@ -7,7 +7,7 @@ use nimbus_inbox_testing::{BrokerOperation, BrokerOptions, BrokerPoint, Fault, W
 use nimbus_messaging::MessageType;
 use nimbus_subscriber::{FailureClass, FailureClassifier, HandlerError};
 
-use crate::support::{Disturb, Logs, World, continuation, crash_anywhere, deferred, request};
+use crate::support::{Disturb, Logs, continuation, crash_anywhere, deferred, request};
 
 /// Panics once.
 struct Panics(AtomicBool);
