@@ -36,7 +36,7 @@ impl TableName {
             return Err(refused("it is too long"));
         }
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
-            return Err(refused("it holds another character"));
+            return Err(refused("it holds a character of another kind"));
         }
         if name.starts_with(|first: char| first.is_ascii_digit()) {
             return Err(refused("it begins with a digit"));
@@ -59,7 +59,7 @@ impl TableName {
 
     /// What creates the table in the file at `path`, or checks it.
     pub(crate) fn provision_command(&self, path: &Path) -> String {
-        let command = provision_command(path);
+        let command = format!("cargo xtask provision --sqlite {}", path.display());
         if *self == Self::default() {
             command
         } else {
@@ -79,11 +79,6 @@ impl fmt::Display for TableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0)
     }
-}
-
-/// What creates the tables of this crate in the file at `path`, or checks them.
-pub(crate) fn provision_command(path: &Path) -> String {
-    format!("cargo xtask provision --sqlite {}", path.display())
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use nimbus_messaging::{SessionId, TransportError, TransportErrorKind};
 use nimbus_sqlite::SqliteError;
 
 use crate::error::{Driver, is_passing, remedy};
-use crate::table::provision_command;
 
 /// What happened to the sessions while doing `what`, for the person on call.
 pub(super) fn failed(what: &str, error: SqliteError) -> TransportError {
@@ -13,7 +12,11 @@ pub(super) fn failed(what: &str, error: SqliteError) -> TransportError {
     } else {
         TransportErrorKind::Configuration
     };
-    let advice = remedy(&provision_command(error.path()), &error);
+    let command = format!(
+        "cargo xtask provision --sessions {}",
+        error.path().display()
+    );
+    let advice = remedy(&command, &error);
     let context = format!("the session store failed while {what}: {error}{advice}");
     TransportError::new(kind, context).with_source(Driver(error))
 }

@@ -59,7 +59,7 @@ impl SqliteSessions {
 
     /// Whether missing tables are created; they are unless set.
     ///
-    /// Otherwise `cargo xtask provision --sqlite PATH` creates them, from [`ddl`](Self::ddl), and
+    /// Otherwise `cargo xtask provision --sessions PATH` creates them, from [`ddl`](Self::ddl), and
     /// until then every call is a configuration error.
     #[must_use]
     pub fn with_auto_create(self, create: bool) -> Self {

@@ -21,7 +21,7 @@ async fn missing_tables_that_may_not_be_created_are_named() {
         assert_eq!(error.kind(), TransportErrorKind::Configuration);
         let text = error.to_string();
         let command = format!(
-            "cargo xtask provision --sqlite {}",
+            "cargo xtask provision --sessions {}",
             fixture.path().display()
         );
         assert!(
