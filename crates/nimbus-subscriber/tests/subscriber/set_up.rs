@@ -13,7 +13,7 @@ use nimbus_subscriber::{
     EventHandler, HandlerContext, HandlerError, RetryPolicy, Subscriber, SubscriberErrorKind,
 };
 
-use crate::support::{ENDPOINT, EVENT_TYPE, OrderPlaced, World};
+use crate::support::{ENDPOINT, EVENT_TYPE, Logs, OrderPlaced, World};
 
 async fn ignore(_: OrderPlaced, _: HandlerContext) -> Result<(), HandlerError> {
     Ok(())
@@ -357,5 +357,25 @@ async fn names_and_numbers_that_can_not_serve_are_refused() {
             .build(world.broker.connect())
             .unwrap_err();
         assert_eq!(error.problems().len(), 2, "{error}");
+    }
+}
+
+/// INB-32: a retention that ends before the broker's last redelivery is warned about at the start,
+/// and only then.
+#[tokio::test(start_paused = true)]
+async fn a_retention_shorter_than_the_redelivery_horizon_is_warned_about() {
+    for (days, warnings) in [(30, 1), (1, 0)] {
+        let logs = Logs::capture();
+        let options = BrokerOptions::default().with_capabilities(TransportCapabilities {
+            deferral: true,
+            session_store: true,
+            scheduled_send: true,
+            cancel_scheduled: true,
+            redelivery_horizon: Some(Duration::from_secs(days * 24 * 60 * 60)),
+        });
+        let world = World::with(options).await;
+        world.run().await;
+        let lines = logs.lines("the inbox forgets messages sooner");
+        assert_eq!(lines.len(), warnings, "{days} days");
     }
 }
