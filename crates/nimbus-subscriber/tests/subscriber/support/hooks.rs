@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use fastrand::Rng;
 use nimbus_inbox_testing::{
     BrokerCall, BrokerHook, BrokerOperation, BrokerPoint, Fault, ProcessId, StoreCall, When,
 };
@@ -229,6 +231,33 @@ impl BrokerHook for JournalHook {
         let name = message.and_then(|message| message.properties.text(property::MESSAGE_TYPE));
         if let Some(note) = of(name.as_deref().unwrap_or("?")) {
             self.journal.note(&note);
+        }
+        Ok(())
+    }
+}
+
+/// Lets every effect wait for a random time, so that other receivers come between.
+#[derive(Debug)]
+pub(crate) struct Sluggish {
+    rng: Mutex<Rng>,
+    longest: Duration,
+}
+
+impl Sluggish {
+    pub(crate) fn new(seed: u64, longest: Duration) -> Self {
+        Self {
+            rng: Mutex::new(Rng::with_seed(seed)),
+            longest,
+        }
+    }
+}
+
+#[async_trait]
+impl BrokerHook for Sluggish {
+    async fn reach(&self, point: BrokerPoint, _: &BrokerCall) -> Result<(), TransportError> {
+        if matches!(point, BrokerPoint::Before | BrokerPoint::Between) {
+            let share = self.rng.lock().unwrap().f64();
+            tokio::time::sleep(self.longest.mul_f64(share)).await;
         }
         Ok(())
     }
