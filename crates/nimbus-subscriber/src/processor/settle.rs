@@ -67,6 +67,9 @@ pub(crate) async fn process_and_settle(
             message.keep_event();
         }
         match settle(&services, &message, receipt, ended).await {
+            AfterSettling::Keep if session.as_ref().is_some_and(HeldSession::is_doubtful) => {
+                Settled::ReleaseLane
+            }
             AfterSettling::Keep => Settled::Continue(session.map(Box::new)),
             AfterSettling::Release => Settled::ReleaseLane,
             AfterSettling::Pause => Settled::Unconfirmed,

@@ -18,6 +18,7 @@ pub(crate) struct HeldSession {
     id: SessionId,
     store: Arc<dyn SessionStore>,
     fenced: Option<VersionedState>,
+    doubtful: bool,
 }
 
 impl HeldSession {
@@ -26,11 +27,18 @@ impl HeldSession {
             id,
             store,
             fenced: None,
+            doubtful: false,
         }
     }
 
     pub(crate) fn id(&self) -> &SessionId {
         &self.id
+    }
+
+    /// Whether a write was not confirmed: it may have happened, and what is known here is then no
+    /// longer true. The lane has to end, so that the next one reads anew.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubtful
     }
 
     /// The session's state.
@@ -115,7 +123,10 @@ impl HeldSession {
                 );
                 Err(Interruption::LockLost)
             }
-            Err(error) => Err(self.failed("writing the session state", &error)),
+            Err(error) => {
+                self.doubtful = true;
+                Err(self.failed("writing the session state", &error))
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nimbus_inbox_testing::{BrokerOperation, BrokerOptions, BrokerPoint};
+use nimbus_inbox_testing::{BrokerFault, BrokerOperation, BrokerOptions, BrokerPoint, BrokerWhen};
 use nimbus_messaging::{
     Cas, Headers, MessageContent, MessageType, ParkedCopy, SessionState, property,
 };
@@ -528,4 +528,22 @@ async fn a_drain_outlasts_an_outage() {
         assert_eq!(world.parked(), []);
         world.assert_idle();
     }
+}
+
+/// SUB-08: a state whose write was not confirmed is not believed: the retry that comes in the same
+/// lane meets the block that was written after all.
+#[tokio::test(start_paused = true)]
+async fn an_unconfirmed_block_is_met_by_its_retry() {
+    let world = World::new().await;
+    world.park("a").await;
+    world.script.fail("a", 1);
+    let unpark = BrokerWhen::on(BrokerOperation::Unpark).nth(1);
+    world.broker.inject(unpark, BrokerFault::answer_lost());
+    world.request_drain().await;
+    let policy = RetryPolicy::fixed(Duration::from_millis(1));
+    world.run_with(|builder| builder.retry(policy)).await;
+    assert_eq!(world.script.done(), ["a"]);
+    assert_eq!(world.lines(), ["ErrorResponse a", "ResolutionResponse a"]);
+    assert!(!world.state().is_blocked());
+    world.assert_idle();
 }
