@@ -4,7 +4,9 @@
 //! run the packages that do, so that `test` and `ci` start within seconds.
 
 mod commands;
+mod files;
 mod hygiene;
+mod requirements;
 mod steps;
 mod testing;
 mod workspace;
@@ -31,6 +33,7 @@ enum Command {
     Bench(bench::Arguments),
     Provision(provision::Arguments),
     Ddl(ddl::Arguments),
+    Requirements(commands::requirements::Arguments),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -41,6 +44,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Provision(arguments) => provision::run(&arguments),
         Command::Ddl(arguments) => ddl::run(&arguments),
+        Command::Requirements(arguments) => commands::requirements::run(&arguments),
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod ci;
 pub(crate) mod ddl;
 pub(crate) mod demo;
 pub(crate) mod provision;
+pub(crate) mod requirements;
 pub(crate) mod test;
 
 mod forward;

@@ -1,16 +1,17 @@
 //! Links between the repository's own pages lead somewhere.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 
 use super::Violation;
+use crate::files;
 
 /// Checks every Markdown page below `root`, build output left out.
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Violation>> {
     let mut violations = Vec::new();
-    for page in pages(root)? {
+    for page in files::below(root, "md")? {
         let text = fs::read_to_string(&page)
             .with_context(|| format!("could not read {}", page.display()))?;
         let folder = page.parent().unwrap_or(root);
@@ -25,24 +26,6 @@ pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Violation>> {
         }
     }
     Ok(violations)
-}
-
-fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let context = || format!("could not read the folder {}", folder.display());
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let entry = entry.with_context(context)?;
-        let (path, name) = (entry.path(), entry.file_name());
-        if entry.file_type().with_context(context)?.is_dir() {
-            if name != "target" && !name.to_string_lossy().starts_with('.') {
-                found.extend(pages(&path)?);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// The files that a page links to, with the line of each, code left out.
