@@ -37,6 +37,7 @@ pub struct Headers {
     pub originating_message_id: Option<String>,
     pub originating_from: Option<String>,
     pub parent_message_id: Option<String>,
+    pub parent_message_type: Option<MessageType>,
     pub original_session_id: Option<String>,
     pub inbox_message_id: Option<String>,
     pub block_id: Option<String>,
@@ -51,6 +52,7 @@ pub struct Headers {
     pub handoff_reason: Option<String>,
     pub external_job_id: Option<String>,
     pub expected_by: Option<Timestamp>,
+    pub next_retry_at: Option<Timestamp>,
     pub cloud_event_id: Option<String>,
     pub cloud_event_source: Option<String>,
     pub cloud_event_type: Option<String>,
@@ -83,6 +85,9 @@ impl Headers {
             originating_message_id: from.text(property::ORIGINATING_MESSAGE_ID),
             originating_from: from.text(property::ORIGINATING_FROM),
             parent_message_id: from.text(property::PARENT_MESSAGE_ID),
+            parent_message_type: from
+                .text(property::PARENT_MESSAGE_TYPE)
+                .map(|name| MessageType::from_wire(&name)),
             original_session_id: from.text(property::ORIGINAL_SESSION_ID),
             inbox_message_id: from.text(property::INBOX_MESSAGE_ID),
             block_id: from.text(property::BLOCK_ID),
@@ -97,6 +102,7 @@ impl Headers {
             handoff_reason: from.text(property::HANDOFF_REASON),
             external_job_id: from.text(property::EXTERNAL_JOB_ID),
             expected_by: from.instant(property::EXPECTED_BY)?,
+            next_retry_at: from.instant(property::NEXT_RETRY_AT)?,
             cloud_event_id: from.text(property::CLOUD_EVENT_ID),
             cloud_event_source: from.text(property::CLOUD_EVENT_SOURCE),
             cloud_event_type: from.text(property::CLOUD_EVENT_TYPE),
@@ -127,6 +133,10 @@ impl Headers {
         );
         to.text(property::ORIGINATING_FROM, self.originating_from);
         to.text(property::PARENT_MESSAGE_ID, self.parent_message_id);
+        to.text(
+            property::PARENT_MESSAGE_TYPE,
+            self.parent_message_type.map(MessageType::as_str),
+        );
         to.text(property::ORIGINAL_SESSION_ID, self.original_session_id);
         to.text(property::INBOX_MESSAGE_ID, self.inbox_message_id);
         to.text(property::BLOCK_ID, self.block_id);
@@ -144,6 +154,7 @@ impl Headers {
         to.text(property::HANDOFF_REASON, self.handoff_reason);
         to.text(property::EXTERNAL_JOB_ID, self.external_job_id);
         to.value(property::EXPECTED_BY, self.expected_by);
+        to.value(property::NEXT_RETRY_AT, self.next_retry_at);
         to.text(property::CLOUD_EVENT_ID, self.cloud_event_id);
         to.text(property::CLOUD_EVENT_SOURCE, self.cloud_event_source);
         to.text(property::CLOUD_EVENT_TYPE, self.cloud_event_type);

@@ -19,6 +19,9 @@ properties! {
     ORIGINATING_MESSAGE_ID = "OriginatingMessageId";
     /// Message id of the message that caused this one.
     PARENT_MESSAGE_ID = "ParentMessageId";
+    /// [Type](crate::MessageType) of the message that an outcome is about, `ParentMessageId`: an
+    /// event, its retry or an operator's command.
+    PARENT_MESSAGE_TYPE = "ParentMessageType";
     /// How many retries the publisher allows.
     RETRY_LIMIT = "RetryLimit";
     /// How many retries came before.
@@ -59,6 +62,8 @@ properties! {
     INBOX_MESSAGE_ID = "InboxMessageId";
     /// The block of a session that a retry belongs to (SUB-10).
     BLOCK_ID = "BlockId";
+    /// When the retry is due that was decided on with a reported failure; absent when none is left.
+    NEXT_RETRY_AT = "NextRetryAt";
     /// W3C trace context.
     TRACEPARENT = "traceparent";
     /// W3C trace context, vendor part.

@@ -84,12 +84,13 @@ impl Services {
             }
             Attempt::Failed { error_type, text } => {
                 let block = Block::new(&error_type, &text);
-                self.report_failure(message, &block.error).await?;
+                let retry = self.plan_retry(message, &block.error);
+                self.report_failure(message, &block.error, retry).await?;
                 let (block_id, error) = (block.id.clone(), block.error.clone());
                 if let Some(session) = session {
                     session.write(self.blocking(message, block)).await?;
                 }
-                self.schedule_retry(message, Some(&block_id), &error)
+                self.schedule_retry(message, Some(&block_id), &error, retry)
                     .await?;
             }
             Attempt::SetAside(reason) => self.set_aside(message, reason).await?,

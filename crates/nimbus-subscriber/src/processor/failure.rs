@@ -1,5 +1,6 @@
 use nimbus_messaging::ErrorContent;
 
+use super::schedule_retry::PlannedRetry;
 use super::{Interruption, Received, Services};
 use crate::handler::Handoff;
 use crate::responder::{Outcome, cut};
@@ -14,11 +15,12 @@ pub(super) fn error_content(error_type: &str, text: &str) -> ErrorContent {
 }
 
 impl Services {
-    /// Tells the resolver that the handler failed.
+    /// Tells the resolver that the handler failed, and whether the event is tried again.
     pub(super) async fn report_failure(
         &self,
         message: &Received,
         error: &ErrorContent,
+        retry: Option<PlannedRetry>,
     ) -> Result<(), Interruption> {
         self.responder
             .send(
@@ -26,6 +28,7 @@ impl Services {
                 Outcome::Failed {
                     error_type: error.error_type.clone().unwrap_or_default(),
                     text: error.error_text.clone().unwrap_or_default(),
+                    next_retry_at: retry.map(|retry| retry.due),
                 },
             )
             .await

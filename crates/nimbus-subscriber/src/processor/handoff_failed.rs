@@ -28,7 +28,7 @@ impl Services {
             None => (false, None),
         };
         if blocks {
-            self.report_failure(message, &error).await?;
+            self.report_failure(message, &error, None).await?;
             self.tally.handoff_settled();
             return Ok(());
         }

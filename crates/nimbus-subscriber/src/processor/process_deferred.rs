@@ -111,10 +111,11 @@ impl Services {
             }
             Attempt::Failed { error_type, text } => {
                 let block = Block::new(&error_type, &text);
-                self.report_failure(&message, &block.error).await?;
+                let retry = self.plan_retry(&message, &block.error);
+                self.report_failure(&message, &block.error, retry).await?;
                 // Before the block is written: after it, a redelivered drain would stop at the
                 // block and the retry would be lost.
-                self.schedule_retry(&message, Some(&block.id), &block.error)
+                self.schedule_retry(&message, Some(&block.id), &block.error, retry)
                     .await?;
                 let block = self.blocking(&message, block);
                 session.unpark(&reference, both(done, block)).await

@@ -42,7 +42,7 @@ impl Services {
             // Neither a new block nor a retry: the operator is told and decides.
             Attempt::Failed { error_type, text } => {
                 let error = error_content(&error_type, &text);
-                self.report_failure(message, &error).await?;
+                self.report_failure(message, &error, None).await?;
                 self.release(session, false).await
             }
             Attempt::SetAside(reason @ SetAside::Discarded { .. }) => {

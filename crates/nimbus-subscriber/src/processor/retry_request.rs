@@ -63,7 +63,8 @@ impl Services {
             }
             Attempt::Failed { error_type, text } => {
                 let error = error_content(&error_type, &text);
-                self.report_failure(message, &error).await?;
+                let retry = self.plan_retry(message, &error);
+                self.report_failure(message, &error, retry).await?;
                 let retries_so_far = message.headers.retry_count.unwrap_or(0);
                 let block_id = match session {
                     Some(session) => {
@@ -78,7 +79,7 @@ impl Services {
                     }
                     None => None,
                 };
-                self.schedule_retry(message, block_id.as_deref(), &error)
+                self.schedule_retry(message, block_id.as_deref(), &error, retry)
                     .await
             }
             // A discarded retry gives its session free; any other leaves the block to the operator

@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use nimbus_inbox_core::Timestamp;
 use nimbus_messaging::{
     Address, Envelope, ErrorContent, Headers, MessageContent, MessageType, TransportErrorKind,
     derived_message_id, random_message_id,
@@ -5,6 +8,15 @@ use nimbus_messaging::{
 
 use super::{Interruption, Received, Services, bounded};
 use crate::session::HeldSession;
+
+/// A retry that a policy allows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlannedRetry {
+    /// When the event is tried again.
+    pub(super) due: Timestamp,
+    /// The same, from the failure on.
+    delay: Duration,
+}
 
 impl Services {
     /// Schedules again the retry that follows `message`, whose failure was reported and written
@@ -29,14 +41,37 @@ impl Services {
             .blocked_by_error
             .clone()
             .unwrap_or_else(unknown_failure);
+        let retry = self.plan_retry(message, &error);
         if message.delivery_count > 1 {
-            self.report_failure(message, &error).await?;
+            self.report_failure(message, &error, retry).await?;
         }
-        self.schedule_retry(message, block_id.as_deref(), &error)
+        self.schedule_retry(message, block_id.as_deref(), &error, retry)
             .await
     }
 
-    /// Schedules the next retry, if a policy matches and its budget allows (SUB-10).
+    /// Decides on the next retry: there is one if a policy matches and its budget allows (SUB-10).
+    ///
+    /// The decision comes before the failure is reported, so that the resolver knows whether the
+    /// event waits for a retry or for an operator.
+    pub(super) fn plan_retry(
+        &self,
+        message: &Received,
+        error: &ErrorContent,
+    ) -> Option<PlannedRetry> {
+        let retries_so_far = message.headers.retry_count.unwrap_or(0);
+        let policy = self.retries.select(
+            message.event_type(),
+            error.error_type.as_deref().unwrap_or_default(),
+            error.error_text.as_deref().unwrap_or_default(),
+        )?;
+        let delay = policy.next_delay(retries_so_far, &*self.random)?;
+        Some(PlannedRetry {
+            due: self.clock.now().saturating_add(delay),
+            delay,
+        })
+    }
+
+    /// Schedules the retry that was decided on.
     ///
     /// It comes before the failed message is completed: the other order loses the retry in a crash.
     pub(super) async fn schedule_retry(
@@ -44,20 +79,15 @@ impl Services {
         message: &Received,
         block_id: Option<&str>,
         error: &ErrorContent,
+        retry: Option<PlannedRetry>,
     ) -> Result<(), Interruption> {
         let retries_so_far = message.headers.retry_count.unwrap_or(0);
-        let policy = self.retries.select(
-            message.event_type(),
-            error.error_type.as_deref().unwrap_or_default(),
-            error.error_text.as_deref().unwrap_or_default(),
-        );
-        let delay = policy.and_then(|policy| policy.next_delay(retries_so_far, &*self.random));
         let headers = &message.headers;
         let (event_id, session_id) = (
             headers.event_id.as_ref().map(|id| id.as_str()),
             headers.session_id.as_deref(),
         );
-        let Some(delay) = delay else {
+        let Some(PlannedRetry { due, delay }) = retry else {
             tracing::error!(
                 endpoint = %self.endpoint,
                 event_type = message.event_type(),
@@ -72,7 +102,6 @@ impl Services {
             return Ok(());
         };
         let request = self.retry_of(message, block_id, retries_so_far.saturating_add(1));
-        let due = self.clock.now().saturating_add(delay);
         match bounded(self.own_queue.schedule(request, due)).await {
             Ok(_) => {}
             // A retry is a little larger than its message, and may be just too large for the
@@ -86,7 +115,8 @@ impl Services {
                     "the broker refuses the retry of an event; it blocks its session until an \
                      operator settles it"
                 );
-                return Ok(());
+                // The resolver was told that a retry follows.
+                return self.report_failure(message, error, None).await;
             }
             Err(failed) => {
                 tracing::warn!(

@@ -146,6 +146,7 @@ impl Responder {
                     .map(|address| address.as_str().to_owned())
             }),
             parent_message_id: from.message_id.clone(),
+            parent_message_type: Some(from.message_type),
             inbox_message_id: from.inbox_message_id.clone(),
             retry_count: from.retry_count,
             retry_limit: from.retry_limit,

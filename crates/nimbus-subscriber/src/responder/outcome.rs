@@ -1,3 +1,4 @@
+use nimbus_inbox_core::Timestamp;
 use nimbus_messaging::{Headers, MessageType};
 
 use super::cut;
@@ -21,7 +22,12 @@ pub(crate) enum Outcome {
         classifier: &'static str,
     },
     /// The handler failed.
-    Failed { error_type: String, text: String },
+    Failed {
+        error_type: String,
+        text: String,
+        /// When it is tried again, if it is.
+        next_retry_at: Option<Timestamp>,
+    },
     /// The message is set aside for an operator.
     DeadLettered { reason: String, description: String },
     /// No handler takes the event's type.
@@ -56,7 +62,14 @@ impl Outcome {
                 let said = format!("{error_type}: {text} Classified as Discard by {classifier}.");
                 Some((Some(error_type), said))
             }
-            Self::Failed { error_type, text } => Some((Some(error_type), text)),
+            Self::Failed {
+                error_type,
+                text,
+                next_retry_at,
+            } => {
+                headers.next_retry_at = next_retry_at;
+                Some((Some(error_type), text))
+            }
             Self::DeadLettered {
                 reason,
                 description,

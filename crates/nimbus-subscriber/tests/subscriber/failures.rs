@@ -354,6 +354,32 @@ async fn an_outcome_copies_identities_and_timings() {
     );
 }
 
+/// SUB-10, SUB-24: an outcome says what kind of message it is about, and a failure when the event is
+/// tried again: without that, it waits for an operator.
+#[tokio::test(start_paused = true)]
+async fn a_failure_says_whether_a_retry_follows() {
+    let world = World::new().await;
+    world.script.fail("a", 2);
+    world.place_in("s", "a").await;
+    let policy = nimbus_subscriber::RetryPolicy::fixed(Duration::from_secs(5)).max_retries(1);
+    world.run_with(|builder| builder.retry(policy)).await;
+    let told = world.told_of("a");
+    let said: Vec<_> = told
+        .iter()
+        .map(|told| {
+            let headers = &told.headers;
+            (headers.parent_message_type, headers.next_retry_at.is_some())
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (Some(MessageType::EventRequest), true),
+            (Some(MessageType::RetryRequest), false)
+        ]
+    );
+}
+
 /// SUB-34: every message that the subscriber sends has an id of its own.
 #[tokio::test(start_paused = true)]
 async fn every_message_sent_has_an_id_of_its_own() {
