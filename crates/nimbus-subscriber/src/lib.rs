@@ -4,6 +4,7 @@ mod builder;
 mod error;
 mod handler;
 mod lifecycle;
+mod middleware;
 mod processor;
 mod responder;
 mod retry;
@@ -15,7 +16,14 @@ pub use error::{SubscriberError, SubscriberErrorKind};
 pub use handler::{
     EventHandler, FailureClass, HandlerContext, HandlerError, Handoff, PublishError,
 };
-pub use lifecycle::{DuplicateDetected, LifecycleObserver};
+pub use lifecycle::{
+    BlockCause, DuplicateDetected, LifecycleObserver, MessageCompleted, MessageDeadLettered,
+    MessageFailed, MessageReceived, ObserverError, SessionBlocked,
+};
+pub use middleware::{
+    HandlerRequest, HandlerService, Logging, LoggingLayer, Timeout, TimeoutLayer, Validation,
+    ValidationLayer,
+};
 pub use processor::FailureClassifier;
 pub use retry::{Backoff, Jitter, RandomSource, RetryPolicy, RetryRule, SystemRandom};
 pub use running::{Health, HealthStatus, RunReport, Subscriber};

@@ -25,6 +25,12 @@ impl SubscriberBuilder {
         if self.handlers.is_empty() {
             self.problem("it has no handler; add one with `handle`");
         }
+        let without_handler = self.event_layers.keys();
+        let without_handler = without_handler.filter(|name| self.handlers.get(name).is_none());
+        let pointless: Vec<String> = without_handler
+            .map(|name| format!("there is a layer for events of type {name:?}, and no handler"))
+            .collect();
+        self.problems.extend(pointless);
         if WELL_KNOWN.contains(&Address::new(self.endpoint.as_str())) {
             self.problem(
                 "the endpoint's name is one of the addresses that mean something else to every \

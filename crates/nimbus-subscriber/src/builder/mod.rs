@@ -1,7 +1,9 @@
 //! Building a subscriber; every problem of the configuration is found at once.
 
 mod checks;
+mod layers;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::error::SubscriberError;
 use crate::handler::{BoxedHandler, EventHandler, HandlerContext, HandlerError, Handlers, erase};
 use crate::lifecycle::{Lifecycle, LifecycleObserver};
+use crate::middleware::{Layers, Pipeline};
 use crate::processor::{Classifiers, FailureClassifier};
 use crate::retry::{RandomSource, RetryPolicies, RetryPolicy, RetryRule, SystemRandom};
 use crate::running::{Settings, Subscriber};
@@ -26,6 +29,8 @@ pub struct SubscriberBuilder {
     inbox: Option<InboxSetup>,
     session_store: Option<Arc<dyn SessionStore>>,
     handlers: Handlers,
+    layers: Layers,
+    event_layers: BTreeMap<String, Layers>,
     classifiers: Classifiers,
     retries: RetryPolicies,
     lifecycle: Lifecycle,
@@ -44,6 +49,8 @@ impl SubscriberBuilder {
             inbox: None,
             session_store: None,
             handlers: Handlers::default(),
+            layers: Layers::default(),
+            event_layers: BTreeMap::new(),
             classifiers: Classifiers::default(),
             retries: RetryPolicies::default(),
             lifecycle: Lifecycle::default(),
@@ -151,9 +158,9 @@ impl SubscriberBuilder {
         self
     }
 
-    /// Adds an observer.
+    /// Adds an observer of what happens to messages (SUB-23).
     pub fn observer(mut self, observer: impl LifecycleObserver) -> Self {
-        self.lifecycle.add(Arc::new(observer));
+        self.lifecycle.add(observer);
         self
     }
 
@@ -218,7 +225,7 @@ impl SubscriberBuilder {
             transport,
             inbox: self.inbox,
             session_store: self.session_store,
-            handlers: self.handlers,
+            pipeline: Pipeline::new(self.handlers, self.layers, self.event_layers),
             classifiers: self.classifiers,
             retries: self.retries,
             lifecycle: self.lifecycle,

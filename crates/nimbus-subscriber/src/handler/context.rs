@@ -86,6 +86,12 @@ impl HandlerContext {
         self.headers().event_id.as_ref()
     }
 
+    /// Type of the event, which chose the handler.
+    #[must_use]
+    pub fn event_type(&self) -> &str {
+        self.headers().event_type_id.as_deref().unwrap_or_default()
+    }
+
     /// The session whose order the event keeps.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {

@@ -10,4 +10,5 @@ pub use error::{FailureClass, HandlerError};
 pub use event_handler::EventHandler;
 
 pub(crate) use context::{ContextParts, Outbound};
+pub(crate) use error::BoxError;
 pub(crate) use handlers::{BoxedHandler, Handlers, erase};

@@ -1,6 +1,7 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
+use nimbus_messaging::EventContent;
 
 use super::{Interruption, Interrupts, Received, Services};
 use crate::handler::{ContextParts, FailureClass, HandlerContext, HandlerError, Handoff};
@@ -36,7 +37,7 @@ pub(super) enum SetAside {
 }
 
 impl Services {
-    /// Runs the handler of a message's event.
+    /// Runs the handler of a message's event, in its middleware (SUB-23).
     ///
     /// Cancellation and a failure of something outside end the processing of the message; anything
     /// else is an outcome to report.
@@ -46,9 +47,9 @@ impl Services {
         interrupts: &Interrupts,
     ) -> Result<Attempt, Interruption> {
         let event_type = message.event_type();
-        let Some(handler) = self.handlers.get(event_type) else {
+        if !self.pipeline.handles(event_type) {
             return Ok(Attempt::SetAside(SetAside::Unsupported));
-        };
+        }
         let context = HandlerContext::new(ContextParts {
             endpoint: self.endpoint.clone(),
             headers: message.headers.clone(),
@@ -58,24 +59,15 @@ impl Services {
             stopping: interrupts.stopping.clone(),
             outbound: self.outbound.clone(),
         });
-        let event = message.event().cloned().unwrap_or_default();
-        // Reading the event and making the handler's future are the application's code as well.
-        let begun = catch_unwind(AssertUnwindSafe(|| handler(&event, context.clone())));
-        let ended = match begun {
-            Err(panic) => Err(panic),
-            Ok(Err(unreadable)) => {
-                return Ok(Attempt::SetAside(SetAside::DeadLettered {
-                    reason: "UnreadableEvent",
-                    description: unreadable.to_string(),
-                }));
-            }
-            // The handler is polled first: one that has returned has done its work and is recorded,
-            // however late (INB-14).
-            Ok(Ok(call)) => tokio::select! {
-                biased;
-                ended = AssertUnwindSafe(call).catch_unwind() => ended,
-                () = interrupts.abort.cancelled() => return Err(Interruption::Cancelled),
-            },
+        let nothing = EventContent::default();
+        let event = message.event().unwrap_or(&nothing);
+        let run = AssertUnwindSafe(self.pipeline.run(event, &context)).catch_unwind();
+        // The run is polled first: what has returned has done its work and is recorded, however
+        // late (INB-14).
+        let ended = tokio::select! {
+            biased;
+            ended = run => ended,
+            () = interrupts.abort.cancelled() => return Err(Interruption::Cancelled),
         };
         let error = match ended {
             Ok(Ok(())) => {
@@ -86,20 +78,31 @@ impl Services {
             Ok(Err(error)) => error,
             Err(panic) => HandlerError::new(panic_text(panic.as_ref())).with_type("panic"),
         };
-        self.judge(event_type, &error, interrupts)
+        self.judge(message, &error, interrupts).await
     }
 
-    fn judge(
+    async fn judge(
         &self,
-        event_type: &str,
+        message: &Received,
         error: &HandlerError,
         interrupts: &Interrupts,
     ) -> Result<Attempt, Interruption> {
+        let event_type = message.event_type();
+        if let Some(reason) = error.rejection() {
+            // No handler has seen the event, so none gave up on it.
+            self.tell_failed(message, FailureClass::DeadLetter, error)
+                .await;
+            return Ok(Attempt::SetAside(SetAside::DeadLettered {
+                reason,
+                description: error.text().to_owned(),
+            }));
+        }
         if interrupts.stopping.is_cancelled() {
             // A handler that gives up because it was asked to is cancelled, not failed (INB-14).
             return Err(Interruption::Cancelled);
         }
         let (class, classifier) = self.classifiers.classify(event_type, error);
+        self.tell_failed(message, class, error).await;
         let (error_type, text) = (error.error_type().to_owned(), error.text().to_owned());
         match class {
             FailureClass::Retry => {

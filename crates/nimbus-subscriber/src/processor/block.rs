@@ -1,7 +1,9 @@
 use nimbus_messaging::{ErrorContent, SessionState, random_message_id};
 
 use super::failure::error_content;
-use super::{Received, Services};
+use super::{Interruption, Received, Services};
+use crate::lifecycle::BlockCause;
+use crate::session::HeldSession;
 
 /// What blocks a session, chosen before anything is written (SUB-10).
 #[derive(Debug, Clone)]
@@ -37,6 +39,18 @@ impl Services {
             state.blocked_by_handoff = false;
             state.blocked_by_error = Some(block.error);
         }
+    }
+
+    /// Blocks a session until an external job is settled (SUB-14).
+    pub(super) async fn block_for_handoff(
+        &self,
+        message: &Received,
+        session: &mut HeldSession,
+    ) -> Result<(), Interruption> {
+        session.write(self.blocking_for_handoff(message)).await?;
+        self.tell_blocked(message, session, BlockCause::Handoff)
+            .await;
+        Ok(())
     }
 
     /// The change that blocks a session until an external job is settled (SUB-14).

@@ -79,6 +79,7 @@ impl Services {
         self.tally.received();
         let now = self.clock.now();
         let (mut message, read) = Received::read(envelope, delivery_count, enqueued_at, now);
+        self.tell_received(&message).await;
 
         let state = session.state().await?;
         // After a crash between block and settlement the blocking message itself is resumed.

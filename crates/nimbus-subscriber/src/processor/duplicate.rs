@@ -1,7 +1,7 @@
 use nimbus_inbox_core::{CompletionKeys, InboxKey, Routing, Timestamp};
 
 use super::{Interruption, Received, Services};
-use crate::lifecycle::DuplicateDetected;
+use crate::lifecycle::{DuplicateDetected, Signal};
 use crate::responder::Outcome;
 
 /// The keys of one message; empty without an inbox.
@@ -79,11 +79,11 @@ impl Services {
             inbox.duplicate_detected(&duplicate.key, Some(duplicate.first_recorded), &routing);
         }
         self.lifecycle
-            .duplicate_detected(&DuplicateDetected {
+            .tell(Signal::DuplicateDetected(DuplicateDetected {
                 endpoint: &self.endpoint,
                 headers,
                 first_recorded: duplicate.first_recorded,
-            })
+            }))
             .await;
         self.responder
             .send(message.about(), Outcome::Duplicate)

@@ -3,6 +3,7 @@ use nimbus_messaging::SessionState;
 use super::attempt::Attempt;
 use super::block::Block;
 use super::{Interruption, Interrupts, Received, Services};
+use crate::lifecycle::BlockCause;
 use crate::responder::Outcome;
 use crate::session::HeldSession;
 
@@ -48,7 +49,7 @@ impl Services {
     ) -> Result<(), Interruption> {
         message.read_event()?;
         let message = &*message;
-        if message.event_type() == HEARTBEAT && self.handlers.get(HEARTBEAT).is_none() {
+        if message.event_type() == HEARTBEAT && !self.pipeline.handles(HEARTBEAT) {
             self.responder
                 .send(message.about(), Outcome::Resolved)
                 .await?;
@@ -79,7 +80,7 @@ impl Services {
             Attempt::HandedOff(handoff) => {
                 self.report_handoff(message, handoff).await?;
                 if let Some(session) = session {
-                    session.write(self.blocking_for_handoff(message)).await?;
+                    self.block_for_handoff(message, session).await?;
                 }
             }
             Attempt::Failed { error_type, text } => {
@@ -89,6 +90,8 @@ impl Services {
                 let (block_id, error) = (block.id.clone(), block.error.clone());
                 if let Some(session) = session {
                     session.write(self.blocking(message, block)).await?;
+                    self.tell_blocked(message, session, BlockCause::Failure)
+                        .await;
                 }
                 self.schedule_retry(message, Some(&block_id), &error, retry)
                     .await?;

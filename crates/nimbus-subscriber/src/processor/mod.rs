@@ -12,6 +12,7 @@ mod failure;
 mod handoff_completed;
 mod handoff_failed;
 mod interruption;
+mod observed;
 mod only_from;
 mod park;
 mod postpone;

@@ -4,6 +4,7 @@ use super::attempt::{Attempt, SetAside};
 use super::block::Block;
 use super::drain::next_drain;
 use super::{Interruption, Interrupts, Received, Services};
+use crate::lifecycle::BlockCause;
 use crate::responder::Outcome;
 use crate::session::HeldSession;
 
@@ -107,7 +108,10 @@ impl Services {
             Attempt::HandedOff(handoff) => {
                 self.report_handoff(&message, handoff).await?;
                 let block = self.blocking_for_handoff(&message);
-                session.unpark(&reference, both(done, block)).await
+                session.unpark(&reference, both(done, block)).await?;
+                self.tell_blocked(&message, session, BlockCause::Handoff)
+                    .await;
+                Ok(())
             }
             Attempt::Failed { error_type, text } => {
                 let block = Block::new(&error_type, &text);
@@ -118,7 +122,10 @@ impl Services {
                 self.schedule_retry(&message, Some(&block.id), &block.error, retry)
                     .await?;
                 let block = self.blocking(&message, block);
-                session.unpark(&reference, both(done, block)).await
+                session.unpark(&reference, both(done, block)).await?;
+                self.tell_blocked(&message, session, BlockCause::Failure)
+                    .await;
+                Ok(())
             }
             Attempt::SetAside(SetAside::DeadLettered {
                 reason,
@@ -143,12 +150,13 @@ impl Services {
         description: String,
     ) -> Result<(), Interruption> {
         self.tally.dead_lettered();
-        let reason = reason.to_owned();
         let outcome = Outcome::DeadLettered {
-            reason,
-            description,
+            reason: reason.to_owned(),
+            description: description.clone(),
         };
-        self.responder.send_whole(message.about(), outcome).await
+        self.responder.send_whole(message.about(), outcome).await?;
+        self.tell_dead_lettered(message, reason, &description).await;
+        Ok(())
     }
 }
 

@@ -31,8 +31,8 @@ impl Services {
         match self.attempt(message, interrupts).await? {
             Attempt::Succeeded => {
                 let source = self.resolved_source(message, session.as_deref_mut()).await;
-                self.record(identity.resolving(source)).await?;
-                self.tally.handled();
+                self.record_success(message, identity.resolving(source))
+                    .await?;
                 self.release_from_event(message, session).await?;
                 self.responder
                     .send(message.about(), Outcome::Resolved)
@@ -102,6 +102,6 @@ impl Services {
         if of_another {
             return Ok(());
         }
-        session.write(self.blocking_for_handoff(message)).await
+        self.block_for_handoff(message, session).await
     }
 }

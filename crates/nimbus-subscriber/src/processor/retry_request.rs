@@ -47,8 +47,7 @@ impl Services {
         }
         match self.attempt(message, interrupts).await? {
             Attempt::Succeeded => {
-                self.record(identity).await?;
-                self.tally.handled();
+                self.record_success(message, identity).await?;
                 self.release(session, true).await?;
                 self.responder
                     .send(message.about(), Outcome::Resolved)
@@ -57,7 +56,7 @@ impl Services {
             Attempt::HandedOff(handoff) => {
                 self.report_handoff(message, handoff).await?;
                 match session {
-                    Some(session) => session.write(self.blocking_for_handoff(message)).await,
+                    Some(session) => self.block_for_handoff(message, session).await,
                     None => Ok(()),
                 }
             }

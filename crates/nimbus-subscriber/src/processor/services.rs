@@ -4,8 +4,9 @@ use nimbus_inbox_core::{Clock, EndpointId, Inbox};
 use nimbus_messaging::Sender;
 
 use super::Classifiers;
-use crate::handler::{Handlers, Outbound};
+use crate::handler::Outbound;
 use crate::lifecycle::Lifecycle;
+use crate::middleware::Pipeline;
 use crate::responder::Responder;
 use crate::retry::{RandomSource, RetryPolicies};
 use crate::running::{Intake, Tally};
@@ -18,7 +19,7 @@ pub(crate) struct Services {
     pub(crate) inbox: Option<Inbox>,
     /// Told when a record succeeds.
     pub(crate) intake: Intake,
-    pub(crate) handlers: Handlers,
+    pub(crate) pipeline: Pipeline,
     pub(crate) classifiers: Classifiers,
     pub(crate) retries: RetryPolicies,
     pub(crate) responder: Responder,

@@ -55,6 +55,7 @@ pub(crate) async fn process_and_settle(
         nimbus.session_id = message.headers.session_id.as_deref(),
     );
     async {
+        services.tell_received(&message).await;
         let ended = match read {
             Ok(()) => {
                 services
@@ -161,10 +162,13 @@ async fn dead_lettering(
     };
     let outcome = Outcome::DeadLettered {
         reason: reason.to_owned(),
-        description,
+        description: description.clone(),
     };
     // A failure is logged where it happens, and must not keep the message from being set aside.
     let _ = services.responder.send(message.about(), outcome).await;
+    services
+        .tell_dead_lettered(message, reason, &description)
+        .await;
     settlement
 }
 

@@ -17,8 +17,9 @@ use super::stop::Stop;
 use super::{RunReport, Tally};
 use crate::builder::SubscriberBuilder;
 use crate::error::SubscriberError;
-use crate::handler::{Handlers, Outbound};
+use crate::handler::Outbound;
 use crate::lifecycle::Lifecycle;
+use crate::middleware::Pipeline;
 use crate::processor::{Classifiers, Services};
 use crate::responder::Responder;
 use crate::retry::{RandomSource, RetryPolicies};
@@ -34,7 +35,7 @@ pub(crate) struct Settings {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) inbox: Option<InboxSetup>,
     pub(crate) session_store: Option<Arc<dyn SessionStore>>,
-    pub(crate) handlers: Handlers,
+    pub(crate) pipeline: Pipeline,
     pub(crate) classifiers: Classifiers,
     pub(crate) retries: RetryPolicies,
     pub(crate) lifecycle: Lifecycle,
@@ -192,7 +193,7 @@ impl Running {
             endpoint: settings.endpoint,
             inbox: inbox.clone(),
             intake: Intake::new(inbox.clone(), health.clone()),
-            handlers: settings.handlers,
+            pipeline: settings.pipeline,
             classifiers: settings.classifiers,
             retries: settings.retries,
             responder,

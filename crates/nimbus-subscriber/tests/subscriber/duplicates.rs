@@ -164,7 +164,7 @@ async fn a_bad_observer_breaks_nothing() {
         assert_eq!((report.duplicates, report.abandoned), (1, 0), "{bad:?}");
         assert_eq!(seen.0.lock().unwrap().len(), 1, "{bad:?}");
         assert_eq!(
-            logs.lines("an observer of duplicates failed").len(),
+            logs.lines("a lifecycle observer failed").len(),
             1,
             "{bad:?}"
         );
