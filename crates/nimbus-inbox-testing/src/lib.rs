@@ -17,7 +17,7 @@ pub use faults::{
     StoreCounts, When,
 };
 pub use key::key;
-pub use store::InMemoryInbox;
+pub use store::{InMemoryInbox, InMemoryTransaction};
 pub use transport::{
     BrokerCall, BrokerFault, BrokerGate, BrokerHook, BrokerOperation, BrokerOptions, BrokerPoint,
     BrokerWhen, DeadLetter, HeldBrokerCall, InMemoryBroker, InMemoryTransport, LoggedCall,

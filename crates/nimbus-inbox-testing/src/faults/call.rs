@@ -12,6 +12,10 @@ pub enum StoreCall<'a> {
     Record(&'a [InboxKey]),
     /// The endpoint's old records are removed.
     Purge(&'a EndpointId),
+    /// The handler's own transaction begins.
+    Begin,
+    /// The handler's own transaction commits.
+    Commit,
 }
 
 impl<'a> StoreCall<'a> {
@@ -23,6 +27,7 @@ impl<'a> StoreCall<'a> {
             Self::Check(_) => Operation::Check,
             Self::Record(_) => Operation::Record,
             Self::Purge(_) => Operation::Purge,
+            Self::Begin | Self::Commit => Operation::Transaction,
         }
     }
 
@@ -31,7 +36,7 @@ impl<'a> StoreCall<'a> {
     pub fn keys(self) -> &'a [InboxKey] {
         match self {
             Self::Check(keys) | Self::Record(keys) => keys,
-            Self::Verify | Self::Purge(_) => &[],
+            Self::Verify | Self::Purge(_) | Self::Begin | Self::Commit => &[],
         }
     }
 }

@@ -10,14 +10,16 @@ use nimbus_inbox_core::{
 
 use super::when::Condition;
 use super::{Fault, Point, StoreCall, When};
+use crate::InMemoryInbox;
 
 /// A store that fails, delays, hangs or panics by script, and else is the store underneath.
 ///
 /// Every rule whose condition a call meets strikes, in the order in which they were set, until
-/// one ends the call. Clones share the script.
-#[derive(Debug, Clone)]
-pub struct FaultyStore {
-    store: Arc<dyn InboxStore>,
+/// one ends the call. Clones share the script. Around a store that can record in the handler's own
+/// transaction it can as well.
+#[derive(Debug)]
+pub struct FaultyStore<S = InMemoryInbox> {
+    store: Arc<S>,
     rules: Arc<Mutex<Vec<Arc<Rule>>>>,
 }
 
@@ -27,9 +29,18 @@ struct Rule {
     fault: Fault,
 }
 
-impl FaultyStore {
+impl<S> Clone for FaultyStore<S> {
+    fn clone(&self) -> Self {
+        Self {
+            store: Arc::clone(&self.store),
+            rules: Arc::clone(&self.rules),
+        }
+    }
+}
+
+impl<S: InboxStore> FaultyStore<S> {
     /// Wraps `store`, without any rule.
-    pub fn new(store: impl InboxStore) -> Self {
+    pub fn new(store: S) -> Self {
         Self {
             store: Arc::new(store),
             rules: Arc::default(),
@@ -37,7 +48,7 @@ impl FaultyStore {
     }
 
     /// Wraps `store` and delays every call by `delay` before its effect and once more after it.
-    pub fn delaying(store: impl InboxStore, delay: Duration) -> Self {
+    pub fn delaying(store: S, delay: Duration) -> Self {
         let store = Self::new(store);
         store.inject(When::any(), Fault::delay(delay));
         store.inject(When::any(), Fault::delay(delay).after_effect());
@@ -61,7 +72,12 @@ impl FaultyStore {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn call<T>(
+    /// The store underneath.
+    pub(super) fn store(&self) -> &S {
+        &self.store
+    }
+
+    pub(super) async fn call<T>(
         &self,
         call: StoreCall<'_>,
         effect: impl Future<Output = Result<T, Error>> + Send,
@@ -88,7 +104,7 @@ async fn strike(rules: &[Arc<Rule>], point: Point, call: StoreCall<'_>) -> Resul
 
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
-impl InboxStore for FaultyStore {
+impl<S: InboxStore> InboxStore for FaultyStore<S> {
     fn provider(&self) -> &'static str {
         self.store.provider()
     }

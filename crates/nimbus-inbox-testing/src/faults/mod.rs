@@ -5,6 +5,7 @@ mod counting;
 mod fault;
 mod faulty;
 mod gate;
+mod transaction;
 mod when;
 
 pub use call::{Point, StoreCall};

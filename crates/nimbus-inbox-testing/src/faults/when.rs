@@ -51,6 +51,12 @@ impl When {
         Self::operation(Operation::Purge)
     }
 
+    /// Every commit of a handler's own transaction.
+    pub fn commit() -> Self {
+        Self::operation(Operation::Transaction)
+            .matching(|call| matches!(call, StoreCall::Commit))
+    }
+
     fn operation(operation: Operation) -> Self {
         Self {
             operation: Some(operation),

@@ -25,6 +25,8 @@ struct Shared {
     records: DashMap<InboxKey, Record>,
     next_number: AtomicU64,
     clock: Arc<dyn Clock>,
+    /// Held by the one transaction that is open.
+    writer: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// Ordered by age; the number breaks ties and tells a recreated record from its predecessor.
@@ -49,6 +51,7 @@ impl InMemoryInbox {
                 records: DashMap::new(),
                 next_number: AtomicU64::new(0),
                 clock: Arc::new(clock),
+                writer: Arc::default(),
             }),
         }
     }
@@ -78,7 +81,15 @@ impl InMemoryInbox {
         keys.into_iter().map(|(_, key)| key).collect()
     }
 
-    fn record_key(&self, key: &InboxKey) -> Recorded {
+    pub(super) fn writer(&self) -> &Arc<tokio::sync::Mutex<()>> {
+        &self.shared.writer
+    }
+
+    pub(super) fn is_recorded(&self, key: &InboxKey) -> bool {
+        self.shared.records.contains_key(key)
+    }
+
+    pub(super) fn record_key(&self, key: &InboxKey) -> Recorded {
         match self.shared.records.entry(key.clone()) {
             Entry::Occupied(_) => Recorded::Already,
             Entry::Vacant(vacant) => {

@@ -5,6 +5,8 @@ use nimbus_messaging::{Address, EventId, EventRequest, Headers, Transport, Trans
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::claim::{Claimed, Claiming, Progress};
+
 /// Work that goes on outside after the handler returned (SUB-14).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Handoff {
@@ -36,6 +38,7 @@ pub struct HandlerContext(Arc<Inner>);
 struct Inner {
     parts: ContextParts,
     handoff: Mutex<Option<Handoff>>,
+    progress: Progress,
 }
 
 /// What a context is made of.
@@ -48,6 +51,7 @@ pub(crate) struct ContextParts {
     pub(crate) enqueued_at: Option<Timestamp>,
     pub(crate) stopping: CancellationToken,
     pub(crate) outbound: Outbound,
+    pub(crate) claiming: Claiming,
 }
 
 /// Where a handler's own messages go.
@@ -59,6 +63,7 @@ impl HandlerContext {
         Self(Arc::new(Inner {
             parts,
             handoff: Mutex::new(None),
+            progress: Progress::default(),
         }))
     }
 
@@ -125,13 +130,35 @@ impl HandlerContext {
 
     /// Says that the work goes on in an external job once the handler returns success: the session
     /// stays blocked and nothing is recorded until the job is settled (SUB-14, INB-13). The last
-    /// call counts; it has no effect when the handler fails.
+    /// call counts; it has no effect when the handler fails, nor after
+    /// [`process_in`](Self::process_in) has recorded the message.
     pub fn mark_pending_handoff(&self, handoff: Handoff) {
         *self
             .0
             .handoff
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = Some(handoff);
+    }
+
+    pub(super) fn is_handed_off(&self) -> bool {
+        self.0
+            .handoff
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+
+    pub(super) fn claiming(&self) -> &Claiming {
+        &self.0.parts.claiming
+    }
+
+    pub(super) fn progress(&self) -> &Progress {
+        &self.0.progress
+    }
+
+    /// Ends the handler's run: what its own transaction decided, if it had one (SUB-39).
+    pub(crate) fn close(&self) -> Claimed {
+        self.0.progress.close()
     }
 
     pub(crate) fn handoff(&self) -> Option<Handoff> {

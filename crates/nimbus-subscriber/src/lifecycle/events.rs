@@ -108,6 +108,7 @@ pub struct DuplicateDetected<'a> {
     pub endpoint: &'a EndpointId,
     /// Identity and routing; never the payload.
     pub headers: &'a Headers,
-    /// When the work was first recorded.
-    pub first_recorded: Timestamp,
+    /// When the work was first recorded; not known where a
+    /// [handler's own transaction](crate::HandlerContext::process_in) found the record.
+    pub first_recorded: Option<Timestamp>,
 }

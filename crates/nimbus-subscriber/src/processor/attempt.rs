@@ -3,14 +3,19 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt;
 use nimbus_messaging::EventContent;
 
+use super::claimed::Ended;
+use super::duplicate::Identity;
+use super::success::Record;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::handler::{ContextParts, FailureClass, HandlerContext, HandlerError, Handoff};
 
 /// How one run of a handler ended, its failure classified (SUB-21).
 #[derive(Debug)]
 pub(super) enum Attempt {
-    Succeeded,
+    Succeeded(Record),
     HandedOff(Handoff),
+    /// The work was done before: the handler's own transaction found the record (SUB-39).
+    Duplicate,
     /// Worth a retry.
     Failed {
         error_type: String,
@@ -44,6 +49,7 @@ impl Services {
     pub(super) async fn attempt(
         &self,
         message: &Received,
+        identity: &Identity,
         interrupts: &Interrupts,
     ) -> Result<Attempt, Interruption> {
         let event_type = message.event_type();
@@ -58,6 +64,7 @@ impl Services {
             enqueued_at: message.enqueued_at,
             stopping: interrupts.stopping.clone(),
             outbound: self.outbound.clone(),
+            claiming: identity.claiming(self.inbox.is_some()),
         });
         let nothing = EventContent::default();
         let event = message.event().unwrap_or(&nothing);
@@ -66,19 +73,21 @@ impl Services {
         // late (INB-14).
         let ended = tokio::select! {
             biased;
-            ended = run => ended,
-            () = interrupts.abort.cancelled() => return Err(Interruption::Cancelled),
+            ended = run => Ended::Returned(
+                ended.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))),
+            ),
+            () = interrupts.abort.cancelled() => Ended::Dropped,
         };
-        let error = match ended {
-            Ok(Ok(())) => {
-                return Ok(context
-                    .handoff()
-                    .map_or(Attempt::Succeeded, Attempt::HandedOff));
-            }
-            Ok(Err(error)) => error,
-            Err(panic) => HandlerError::new(panic_text(panic.as_ref())).with_type("panic"),
-        };
-        self.judge(message, &error, interrupts).await
+        if let Some(decided) = self.decided(message, &context, &ended)? {
+            return Ok(decided);
+        }
+        match ended {
+            Ended::Returned(Ok(())) => Ok(context
+                .handoff()
+                .map_or(Attempt::Succeeded(Record::Due), Attempt::HandedOff)),
+            Ended::Returned(Err(error)) => self.judge(message, &error, interrupts).await,
+            Ended::Dropped => Err(Interruption::Cancelled),
+        }
     }
 
     async fn judge(
@@ -131,10 +140,11 @@ impl Services {
     }
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+fn panicked(panic: &(dyn std::any::Any + Send)) -> HandlerError {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "the handler panicked without a text".to_owned())
+    let text = text.unwrap_or_else(|| "the handler panicked without a text".to_owned());
+    HandlerError::new(text).with_type("panic")
 }

@@ -1,7 +1,9 @@
+use nimbus_inbox_core::DuplicateWhen;
 use nimbus_messaging::SessionState;
 
 use super::attempt::Attempt;
 use super::block::Block;
+use super::duplicate::Duplicate;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::lifecycle::BlockCause;
 use crate::responder::Outcome;
@@ -56,18 +58,10 @@ impl Services {
             return Ok(());
         }
 
-        let identity = self.identify(message);
         // A copy that a .NET peer republished carries its source id (SUB-18).
-        if let Some(duplicate) = self.find_duplicate(&identity, true).await? {
-            if let Some(session) = session.as_deref_mut()
-                && gate == Gate::Holds
-            {
-                // After a crash between unblock and drain this delivery is the only trigger left
-                // (SUB-19); a session that another event blocks is left alone.
-                self.request_drain(session).await?;
-            }
-            self.report_duplicate(message, &duplicate).await?;
-            return Ok(());
+        let identity = self.identify(message, DuplicateWhen::AnyRecorded);
+        if let Some(duplicate) = self.find_duplicate(&identity).await? {
+            return self.skip_event(message, session, gate, &duplicate).await;
         }
         if let Some(session) = session.as_deref_mut()
             && self.guard(message, session, gate).await? == Turn::Waits
@@ -75,8 +69,15 @@ impl Services {
             return Ok(());
         }
 
-        match self.attempt(message, interrupts).await? {
-            Attempt::Succeeded => self.record_and_resolve(message, identity).await?,
+        match self.attempt(message, &identity, interrupts).await? {
+            Attempt::Succeeded(record) => {
+                self.record_and_resolve(message, identity, record).await?;
+            }
+            Attempt::Duplicate => {
+                return self
+                    .skip_event(message, session, gate, &Duplicate::Claimed)
+                    .await;
+            }
             Attempt::HandedOff(handoff) => {
                 self.report_handoff(message, handoff).await?;
                 if let Some(session) = session {
@@ -99,6 +100,24 @@ impl Services {
             Attempt::SetAside(reason) => self.set_aside(message, reason).await?,
         }
         Ok(())
+    }
+
+    /// Skips an event whose work was done before.
+    async fn skip_event(
+        &self,
+        message: &Received,
+        session: Option<&mut HeldSession>,
+        gate: Gate,
+        duplicate: &Duplicate,
+    ) -> Result<(), Interruption> {
+        if let Some(session) = session
+            && gate == Gate::Holds
+        {
+            // After a crash between unblock and drain this delivery is the only trigger left
+            // (SUB-19); a session that another event blocks is left alone.
+            self.request_drain(session).await?;
+        }
+        self.report_duplicate(message, duplicate).await
     }
 
     /// Keeps the session in order.

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod block;
+mod claimed;
 mod classify;
 mod continuation_request;
 mod dispatch;

@@ -1,8 +1,10 @@
+use nimbus_inbox_core::DuplicateWhen;
 use nimbus_messaging::{MessageType, ParkedCopy, ParkedRef, SessionState, property};
 
 use super::attempt::{Attempt, SetAside};
 use super::block::Block;
 use super::drain::next_drain;
+use super::duplicate::Duplicate;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::lifecycle::BlockCause;
 use crate::responder::Outcome;
@@ -94,14 +96,18 @@ impl Services {
             return session.unpark(&reference, done).await;
         }
 
-        let identity = self.identify(&message);
-        if let Some(duplicate) = self.find_duplicate(&identity, true).await? {
+        let identity = self.identify(&message, DuplicateWhen::AnyRecorded);
+        if let Some(duplicate) = self.find_duplicate(&identity).await? {
             self.report_duplicate(&message, &duplicate).await?;
             return session.unpark(&reference, done).await;
         }
-        match self.attempt(&message, interrupts).await? {
-            Attempt::Succeeded => {
-                self.record_and_resolve(&message, identity).await?;
+        match self.attempt(&message, &identity, interrupts).await? {
+            Attempt::Duplicate => {
+                self.report_duplicate(&message, &Duplicate::Claimed).await?;
+                session.unpark(&reference, done).await
+            }
+            Attempt::Succeeded(record) => {
+                self.record_and_resolve(&message, identity, record).await?;
                 self.tally.replayed();
                 session.unpark(&reference, done).await
             }

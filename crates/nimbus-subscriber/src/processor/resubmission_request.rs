@@ -1,6 +1,7 @@
-use nimbus_inbox_core::InboxKey;
+use nimbus_inbox_core::DuplicateWhen;
 
 use super::attempt::{Attempt, SetAside};
+use super::duplicate::Duplicate;
 use super::failure::error_content;
 use super::only_from::manager_only;
 use super::{Interruption, Interrupts, Received, Services};
@@ -23,20 +24,25 @@ impl Services {
         message.headers.inbox_message_id = None;
         message.read_event()?;
         let message = &*message;
-        let identity = self.identify(message);
-        if let Some(duplicate) = self.find_duplicate(&identity, false).await? {
+        let identity = self.identify(message, DuplicateWhen::OwnRecorded);
+        if let Some(duplicate) = self.find_duplicate(&identity).await? {
             self.release_from_event(message, session).await?;
             return self.report_duplicate(message, &duplicate).await;
         }
-        match self.attempt(message, interrupts).await? {
-            Attempt::Succeeded => {
-                let source = self.resolved_source(message, session.as_deref_mut()).await;
-                self.record_success(message, identity.resolving(source))
-                    .await?;
+        // Before the handler, whose own transaction may record it.
+        let source = self.resolved_source(message, session.as_deref_mut()).await;
+        let identity = self.resolving(identity, source);
+        match self.attempt(message, &identity, interrupts).await? {
+            Attempt::Succeeded(record) => {
+                self.record_success(message, identity, record).await?;
                 self.release_from_event(message, session).await?;
                 self.responder
                     .send(message.about(), Outcome::Resolved)
                     .await
+            }
+            Attempt::Duplicate => {
+                self.release_from_event(message, session).await?;
+                self.report_duplicate(message, &Duplicate::Claimed).await
             }
             Attempt::HandedOff(handoff) => self.hand_off(message, session, handoff).await,
             // Neither a new block nor a retry: the operator is told and decides.
@@ -57,28 +63,25 @@ impl Services {
         }
     }
 
-    /// The source id of the event that blocks the session, if this success resolves it (INB-17).
-    /// Best effort: the work is done, so a state that can't be read must not undo it.
+    /// The source id of the event that blocks the session, if a success resolves it (INB-17). Best
+    /// effort: what the operator asked for must not fail for it.
     async fn resolved_source(
         &self,
         message: &Received,
         session: Option<&mut HeldSession>,
-    ) -> Option<InboxKey> {
-        let (inbox, session) = (self.inbox.as_ref()?, session?);
+    ) -> Option<String> {
+        let session = session?;
         let event_id = message.headers.event_id.as_ref();
         match session.state().await {
-            Ok(state) if state.is_blocked_by(event_id) => {
-                let source = state.blocked_by_message_id.as_deref();
-                source.and_then(|source| inbox.key(Some(source)).ok())
-            }
+            Ok(state) if state.is_blocked_by(event_id) => state.blocked_by_message_id.clone(),
             Ok(_) => None,
             Err(_) => {
                 tracing::warn!(
                     endpoint = %self.endpoint,
                     session = %session.id(),
                     event_id = event_id.map(|id| id.as_str()),
-                    "which message a resubmission resolves can't be read; only the resubmission is \
-                     recorded, and a late delivery of the original would run again"
+                    "which message a resubmission resolves can't be read; if it succeeds, only the \
+                     resubmission is recorded, and a late delivery of the original would run again"
                 );
                 None
             }

@@ -1,6 +1,8 @@
+use nimbus_inbox_core::DuplicateWhen;
 use nimbus_messaging::{Headers, SessionState};
 
 use super::attempt::{Attempt, SetAside};
+use super::duplicate::Duplicate;
 use super::failure::error_content;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::responder::Outcome;
@@ -19,8 +21,12 @@ impl Services {
     ) -> Result<(), Interruption> {
         message.read_event()?;
         let message = &*message;
-        let identity = self.identify(message);
-        let duplicate = self.find_duplicate(&identity, session.is_none()).await?;
+        let counts = match session {
+            Some(_) => DuplicateWhen::OwnRecorded,
+            None => DuplicateWhen::AnyRecorded,
+        };
+        let identity = self.identify(message, counts);
+        let duplicate = self.find_duplicate(&identity).await?;
         let claim = match session.as_deref_mut() {
             Some(session) => claim_of(&message.headers, session.state().await?),
             None => Claim::Own,
@@ -45,13 +51,17 @@ impl Services {
                     .await;
             }
         }
-        match self.attempt(message, interrupts).await? {
-            Attempt::Succeeded => {
-                self.record_success(message, identity).await?;
+        match self.attempt(message, &identity, interrupts).await? {
+            Attempt::Succeeded(record) => {
+                self.record_success(message, identity, record).await?;
                 self.release(session, true).await?;
                 self.responder
                     .send(message.about(), Outcome::Resolved)
                     .await
+            }
+            Attempt::Duplicate => {
+                self.release(session, true).await?;
+                self.report_duplicate(message, &Duplicate::Claimed).await
             }
             Attempt::HandedOff(handoff) => {
                 self.report_handoff(message, handoff).await?;
