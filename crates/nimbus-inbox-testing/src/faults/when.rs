@@ -53,8 +53,7 @@ impl When {
 
     /// Every commit of a handler's own transaction.
     pub fn commit() -> Self {
-        Self::operation(Operation::Transaction)
-            .matching(|call| matches!(call, StoreCall::Commit))
+        Self::operation(Operation::Transaction).matching(|call| matches!(call, StoreCall::Commit))
     }
 
     fn operation(operation: Operation) -> Self {

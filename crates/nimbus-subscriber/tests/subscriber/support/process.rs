@@ -1,6 +1,8 @@
-use nimbus_inbox_core::InboxSetup;
+use nimbus_inbox_core::{Inbox, InboxSetup};
 use nimbus_inbox_testing::{Fault, FaultyStore, InMemoryTransport, When};
-use nimbus_subscriber::{Health, RunReport, Subscriber, SubscriberBuilder, SubscriberError};
+use nimbus_subscriber::{
+    HandlerContext, Health, RunReport, Subscriber, SubscriberBuilder, SubscriberError,
+};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +52,35 @@ impl Process {
                         biased;
                         () = dead.cancelled() => std::future::pending().await,
                         ended = script.play(event, context) => ended,
+                    }
+                },
+            )
+    }
+
+    /// As [`builder`](Self::builder), with the script's effects in the transaction that records
+    /// the message.
+    pub(crate) fn claiming(&self, world: &World) -> SubscriberBuilder {
+        self.claiming_without_inbox(world)
+            .inbox(InboxSetup::new(self.store.clone()))
+    }
+
+    pub(crate) fn claiming_without_inbox(&self, world: &World) -> SubscriberBuilder {
+        let inbox = Inbox::new(ENDPOINT, self.store.clone()).unwrap();
+        let state = (world.script.clone(), self.dead.clone(), inbox);
+        Subscriber::builder(ENDPOINT)
+            .clock(world.clock)
+            .handle_with(
+                state,
+                EVENT_TYPE,
+                async |(script, dead, inbox), event: OrderPlaced, context: HandlerContext| {
+                    let handling = context.clone();
+                    let work = context.process_in(&inbox, (), async |tx| {
+                        script.play_in(tx, event, handling).await
+                    });
+                    tokio::select! {
+                        biased;
+                        () = dead.cancelled() => std::future::pending().await,
+                        ended = work => ended,
                     }
                 },
             )

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use nimbus_inbox_testing::InMemoryTransaction;
 use nimbus_subscriber::{HandlerContext, HandlerError};
 use serde::{Deserialize, Serialize};
 
@@ -62,17 +63,35 @@ impl Script {
     }
 
     pub(crate) async fn play(self, event: OrderPlaced, context: HandlerContext) -> Outcome {
-        let order = event.order;
+        self.step(&event, context).await?;
+        self.played().done.push(event.order);
+        Ok(())
+    }
+
+    /// As [`play`](Self::play), with the effect in a transaction.
+    pub(crate) async fn play_in(
+        self,
+        tx: &mut InMemoryTransaction<'_>,
+        event: OrderPlaced,
+        context: HandlerContext,
+    ) -> Outcome {
+        let script = self.clone();
+        let order = event.order.clone();
+        tx.on_commit(move || script.played().done.push(order));
+        self.step(&event, context).await
+    }
+
+    async fn step(&self, event: &OrderPlaced, context: HandlerContext) -> Outcome {
         let step = {
             let mut played = self.played();
-            played.begun.push(order.clone());
-            played.steps.get_mut(&order).and_then(VecDeque::pop_front)
+            played.begun.push(event.order.clone());
+            let steps = played.steps.get_mut(&event.order);
+            steps.and_then(VecDeque::pop_front)
         };
-        if let Some(step) = step {
-            step(context).await?;
+        match step {
+            Some(step) => step(context).await,
+            None => Ok(()),
         }
-        self.played().done.push(order);
-        Ok(())
     }
 
     fn played(&self) -> MutexGuard<'_, Played> {

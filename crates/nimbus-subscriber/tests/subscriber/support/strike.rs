@@ -45,7 +45,11 @@ impl Strike {
             let strike = self.clone();
             let when = When::any().matching(move |call| {
                 // A cleanup comes at a random time.
-                matches!(call, StoreCall::Check(_) | StoreCall::Record(_)) && strike.point()
+                let counts = matches!(
+                    call,
+                    StoreCall::Check(_) | StoreCall::Record(_) | StoreCall::Commit
+                );
+                counts && strike.point()
             });
             store.inject(when, fault);
         }
