@@ -13,7 +13,8 @@ use futures_util::future::poll_immediate;
 use logs::Logs;
 use metrics::Metrics;
 use nimbus_inbox_core::{
-    CleanupEnd, CleanupTask, ErrorKind, Inbox, InboxOptions, InboxStore, PurgeLimit,
+    CleanupEnd, CleanupTask, Error, ErrorKind, Inbox, InboxOptions, InboxStore, Processed,
+    PurgeLimit,
 };
 use nimbus_inbox_testing::{
     CountingStore, Fault, FaultyStore, GateStore, InMemoryInbox, Point, TokioClock, When, key,
@@ -35,7 +36,7 @@ fn options() -> InboxOptions {
     InboxOptions::default().with_purge_limit(PurgeLimit::new(10).unwrap())
 }
 
-/// INB-34: the defaults, and the values that are refused.
+/// INB-34, INB-23: the defaults, and the values that are refused.
 #[test]
 fn retention_and_interval_have_defaults_and_refuse_zero() {
     let options = InboxOptions::default();
@@ -52,6 +53,28 @@ fn retention_and_interval_have_defaults_and_refuse_zero() {
         assert_eq!(refusal.unwrap_err().kind(), ErrorKind::Configuration);
     }
     assert!(PurgeLimit::new(0).is_err() && PurgeLimit::new(10_001).is_err());
+    assert_eq!(PurgeLimit::new(10_000).unwrap(), PurgeLimit::MAX);
+}
+
+/// INB-40: a message is recognised until its record expires, and is new after that.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_record_expired_runs_again() {
+    let memory = InMemoryInbox::with_clock(TokioClock::default());
+    let inbox = Inbox::new("Billing", memory).unwrap();
+    let task = CleanupTask::new(inbox.clone());
+    let stop = CancellationToken::new();
+    let deliver = async || {
+        let done = inbox.process("m-1", async || Ok::<_, Error>(()));
+        matches!(done.await.unwrap(), Processed::Handled(_))
+    };
+    assert!(deliver().await);
+    sleep(6 * DAY).await;
+    assert_eq!(task.pass(&stop).await.unwrap().removed, 0);
+    assert!(!deliver().await);
+    sleep(2 * DAY).await;
+    assert_eq!(task.pass(&stop).await.unwrap().removed, 1);
+    assert!(deliver().await);
+    assert!(!deliver().await);
 }
 
 /// INB-35: a pass removes its own endpoint's expired records by its own retention only.
@@ -78,7 +101,8 @@ async fn a_pass_keeps_to_its_endpoint_and_retention() {
     assert_eq!(memory.keys(), [key("Billing", "young")]);
 }
 
-/// INB-36: a pass goes on while a batch comes back full, with a pause in between.
+/// INB-36: a pass goes on while a batch comes back full, with a pause in between. INB-38: what it
+/// removed is counted.
 #[tokio::test(start_paused = true)]
 async fn a_pass_goes_on_until_a_batch_comes_back_short() {
     let metrics = Metrics::new();
@@ -103,7 +127,7 @@ async fn a_pass_goes_on_until_a_batch_comes_back_short() {
     assert_eq!(metrics.of("nimbus.inbox.purge.backlog")[0].1, 0);
 }
 
-/// INB-36: a pass stops at its cap, says so, and the next one goes on.
+/// INB-36, INB-38: a pass stops at its cap, says so, also in the gauge, and the next one goes on.
 #[tokio::test(start_paused = true)]
 async fn a_capped_pass_reports_what_it_left() {
     let metrics = Metrics::new();

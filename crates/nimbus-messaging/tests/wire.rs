@@ -191,6 +191,24 @@ fn addresses_and_event_ids_ignore_ascii_case() {
     assert_ne!(Address::new("Manager "), Address::MANAGER);
 }
 
+/// SUB-04: the well-known addresses have the names that a .NET peer knows them by.
+#[test]
+fn well_known_addresses_have_fixed_names() {
+    let names = [
+        (Address::RESOLVER, "Resolver"),
+        (Address::MANAGER, "Manager"),
+        (Address::CONTINUATION, "Continuation"),
+        (Address::SELF, "self"),
+        (Address::EVENT, "Event"),
+        (Address::RETRY, "Retry"),
+        (Address::DEFERRED_PROCESSOR, "DeferredProcessor"),
+        (Address::DEFERRED, "Deferred"),
+    ];
+    for (address, name) in names {
+        assert_eq!(address.as_str(), name);
+    }
+}
+
 /// SUB-03: the body's shape, as a .NET peer writes and reads it.
 #[test]
 fn bodies_have_the_peers_shape() {

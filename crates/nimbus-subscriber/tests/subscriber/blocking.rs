@@ -192,8 +192,8 @@ async fn another_message_of_the_blocking_event_waits_behind_the_block() {
     assert_eq!(world.parked().len(), 1);
 }
 
-/// SUB-10: of an owner that handed its work off only the completion is repeated. INB-13: a
-/// handoff is not recorded.
+/// SUB-10: of an owner that handed its work off only the completion is repeated. SUB-14: the
+/// resolver is told why, which job, and until when. INB-13: a handoff is not recorded.
 #[tokio::test(start_paused = true)]
 async fn the_owner_of_a_handoff_only_completes() {
     let world = World::new().await;
@@ -203,7 +203,7 @@ async fn the_owner_of_a_handoff_only_completes() {
         context.mark_pending_handoff(Handoff {
             reason: "waits for the bank".to_owned(),
             external_job_id: Some("job-7".to_owned()),
-            expected_by: None,
+            expected_by: "2026-12-24T18:00:00Z".parse().ok(),
         });
         Ok(())
     });
@@ -219,6 +219,7 @@ async fn the_owner_of_a_handoff_only_completes() {
     let told = &world.told()[0].headers;
     assert_eq!(told.handoff_reason.as_deref(), Some("waits for the bank"));
     assert_eq!(told.external_job_id.as_deref(), Some("job-7"));
+    assert_eq!(told.expected_by, "2026-12-24T18:00:00Z".parse().ok());
     assert_eq!(world.recorded(), [""; 0]);
     let state = world.state();
     assert!(state.blocked_by_handoff && state.is_blocked_by(Some(&"a".into())));

@@ -102,6 +102,20 @@ async fn a_handoff_is_settled_from_outside() {
     }
 }
 
+/// INB-40: an event that was handed off is not on record, not even once its job is done: delivered
+/// again, it runs.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_was_handed_off_runs_when_it_is_delivered_again() {
+    let world = handed_off(BrokerOptions::default()).await;
+    world.send(completed("a"), "a").await;
+    world.run().await;
+    world.place("a").await;
+    world.run().await;
+    assert_eq!(world.script.begun(), ["b", "a"]);
+    assert!(world.is_recorded("m-a"));
+    world.assert_idle();
+}
+
 /// SUB-15: of an event that does not block, a completed job is resolved. SUB-16: a free session is
 /// drained, and one that another event blocks is left alone.
 #[tokio::test(start_paused = true)]

@@ -89,6 +89,27 @@ async fn sessions_run_side_by_side_and_messages_of_one_in_order() {
     }
 }
 
+/// SUB-29: nothing is fetched ahead: while all places are taken, neither the next message of a
+/// session nor another session is touched, so that a crash costs them no delivery.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_fetched_ahead() {
+    let world = World::new().await;
+    world.script.next("a", async |_| {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        Ok(())
+    });
+    world.place_in("1", "a").await;
+    let running = world.start_with(|builder| builder.concurrent_sessions(1));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    world.place_in("1", "b").await;
+    world.place_in("2", "c").await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let deliveries = world.broker.messages(ENDPOINT);
+    let deliveries = deliveries.iter().map(|message| message.delivery_count);
+    assert_eq!(deliveries.collect::<Vec<_>>(), [1, 0, 0]);
+    running.stop().await;
+}
+
 /// SUB-29: the lock is renewed for as long as a handler runs.
 #[tokio::test(start_paused = true)]
 async fn a_long_handler_keeps_its_lock() {

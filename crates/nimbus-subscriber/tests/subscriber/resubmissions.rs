@@ -145,8 +145,8 @@ async fn a_resubmission_of_an_event_that_does_not_block_leaves_the_block() {
     world.assert_idle();
 }
 
-/// INB-18: a resubmission is a duplicate by its own id only. SUB-12: the duplicate finishes what a
-/// crash after the record left: it unblocks and drains.
+/// INB-08, INB-18: a resubmission is a duplicate by its own id only, whatever blocks its session.
+/// SUB-12: the duplicate finishes what a crash after the record left: it unblocks and drains.
 #[tokio::test(start_paused = true)]
 async fn a_duplicate_resubmission_finishes_the_unblocking() {
     let world = blocked_by("a").await;
@@ -171,6 +171,7 @@ async fn a_duplicate_resubmission_finishes_the_unblocking() {
     world.record("c-a").await;
     world.send(resubmission("a"), "a").await;
     world.run().await;
+    assert_eq!(world.script.begun(), [""; 0]);
     assert_eq!(world.lines(), ["SkipResponse a"]);
     assert!(world.is_still_blocked());
 }

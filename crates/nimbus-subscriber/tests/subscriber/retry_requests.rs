@@ -263,6 +263,29 @@ async fn a_retry_is_not_a_duplicate_by_its_source() {
     assert_eq!(world.lines(), ["ResolutionResponse a"]);
 }
 
+/// INB-40: a crash between two records, on a store that can't write both at once, leaves the source
+/// on record and the retry not. The retry runs once more; a late delivery of the original does not.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_was_recorded_by_half_runs_once_more() {
+    let world = blocked_by("a").await;
+    world.record("m-a").await;
+    world.send(World::retry("a"), "a").await;
+    world.run().await;
+    world.place("a").await;
+    world.run().await;
+    assert_eq!(world.script.begun(), ["a", "b"]);
+    assert!(world.is_recorded("r-a"));
+    assert_eq!(
+        world.lines(),
+        [
+            "ResolutionResponse a",
+            "ResolutionResponse b",
+            "SkipResponse a"
+        ]
+    );
+    world.assert_idle();
+}
+
 /// INB-20, INB-19: a retry made by an older version carries no source: it records its own id alone,
 /// and never the id of the chain it belongs to.
 #[tokio::test(start_paused = true)]

@@ -153,6 +153,7 @@ async fn an_interruption_after_a_failure_still_blocks_and_schedules() {
 }
 
 /// INB-14, SUB-29: a stop lets the handler finish within the drain deadline, and takes nothing new.
+/// SUB-26: the context tells the handler that it is time to come to an end.
 #[tokio::test(start_paused = true)]
 async fn a_stop_waits_for_the_handler() {
     let world = World::new().await;
@@ -295,6 +296,44 @@ async fn a_stop_during_the_start_ends_it() {
     running.drop_run();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(!health.liveness().ok);
+}
+
+/// SUB-31: from before the start to the end, readiness says what the subscriber does, and liveness
+/// passes until it has ended.
+#[tokio::test(start_paused = true)]
+async fn health_follows_the_run() {
+    let world = World::new().await;
+    let process = world.process();
+    let until = tokio_util::sync::CancellationToken::new();
+    let verify = Disturb::calls(BrokerOperation::Verify);
+    world.broker.add_hook(verify.hold(&until));
+    world.script.next("a", async |_| {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        Ok(())
+    });
+    world.place("a").await;
+    let builder = process.builder(&world);
+    let subscriber = builder.build(process.transport.clone()).unwrap();
+    let health = subscriber.health();
+    let of = |alive: bool, ready: bool, reason: &str| {
+        let (liveness, readiness) = (health.liveness(), health.readiness());
+        assert_eq!((liveness.ok, readiness.ok), (alive, ready), "{readiness}");
+        assert!(readiness.reason.contains(reason), "{readiness}");
+        assert_eq!(liveness.reason, readiness.reason);
+    };
+    of(true, false, "not been started");
+    let stop = tokio_util::sync::CancellationToken::new();
+    let run = tokio::spawn(subscriber.run(stop.clone().cancelled_owned()));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    of(true, false, "verifying");
+    until.cancel();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    of(true, true, "is receiving");
+    stop.cancel();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    of(true, false, "in flight");
+    run.await.unwrap().unwrap();
+    of(false, false, "has ended");
 }
 
 /// SUB-31: a dropped run is not alive any more, and its process receives nothing.

@@ -47,6 +47,19 @@ async fn a_skip_unblocks_drains_and_is_reported() {
     world.assert_idle();
 }
 
+/// INB-40: a skipped event is not on record: delivered again, it runs.
+#[tokio::test(start_paused = true)]
+async fn a_skipped_event_that_is_delivered_again_runs() {
+    let world = World::blocked("a", BrokerOptions::default()).await;
+    world.send(skip("a"), "a").await;
+    world.run().await;
+    world.place("a").await;
+    world.run().await;
+    assert_eq!(world.script.begun(), ["b", "a"]);
+    assert!(world.is_recorded("m-a"));
+    world.assert_idle();
+}
+
 /// SUB-13: a skip of an event that doesn't block is only reported. SUB-16: in a free session it
 /// has the deferred messages drained; a session that another event blocks is left alone.
 #[tokio::test(start_paused = true)]

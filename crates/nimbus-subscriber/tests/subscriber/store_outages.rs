@@ -247,6 +247,41 @@ async fn an_idle_endpoint_is_ready_again() {
     running.stop().await;
 }
 
+/// INB-14: intake that closes for an outage which another message meets interrupts neither the
+/// handler that runs nor the record and the settlement behind it.
+#[tokio::test(start_paused = true)]
+async fn an_outage_interrupts_no_message_in_work() {
+    for met_during in ["the handler", "the record"] {
+        let world = World::new().await;
+        let process = world.process();
+        process
+            .store
+            .inject(When::record(), Fault::delay(Duration::from_secs(20)));
+        world.script.next("a", async |_| {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            Ok(())
+        });
+        world.place_in("1", "a").await;
+        let running = process.start(process.builder(&world));
+        let wait = if met_during == "the handler" { 5 } else { 25 };
+        tokio::time::sleep(Duration::from_secs(wait)).await;
+        process.store.inject(When::check(), Fault::fail(outage));
+        world.place_in("2", "b").await;
+        tokio::time::sleep(Duration::from_secs(40)).await;
+        assert!(!running.health.readiness().ok, "{met_during}");
+        assert_eq!(world.script.begun(), ["a"], "{met_during}");
+        assert_eq!(world.recorded(), ["m-a"], "{met_during}");
+        assert_eq!(world.lines(), ["ResolutionResponse a"], "{met_during}");
+        let waiting = world.broker.messages(ENDPOINT);
+        assert_eq!(waiting.len(), 1, "{met_during}");
+        process.store.heal();
+        world.settle().await;
+        running.stop().await;
+        assert_eq!(world.script.begun(), ["a", "b"], "{met_during}");
+        world.assert_idle();
+    }
+}
+
 /// SUB-30: a stop ends the waiting for a store at once.
 #[tokio::test(start_paused = true)]
 async fn a_stop_ends_the_waiting_for_a_store() {
