@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod builder;
+mod circuit_breaker;
 mod error;
 mod handler;
 mod lifecycle;
@@ -12,6 +13,7 @@ mod running;
 mod session;
 
 pub use builder::SubscriberBuilder;
+pub use circuit_breaker::CircuitBreaker;
 pub use error::{SubscriberError, SubscriberErrorKind};
 pub use handler::{
     EventHandler, FailureClass, HandlerContext, HandlerError, Handoff, PublishError,

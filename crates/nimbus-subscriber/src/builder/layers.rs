@@ -4,6 +4,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::SubscriberBuilder;
+use crate::circuit_breaker::CircuitBreaker;
 use crate::handler::BoxError;
 use crate::middleware::{HandlerRequest, HandlerService, TimeoutLayer};
 
@@ -46,6 +47,21 @@ impl SubscriberBuilder {
     {
         let layers = self.event_layers.entry(event_type.to_owned());
         layers.or_default().add(layer);
+        self
+    }
+
+    /// Stops receiving while handlers fail too often (SUB-23).
+    ///
+    /// It is no layer with a place among the others, since it judges how a run ended in the end:
+    /// after the classifiers, whatever layer the failure came from. While it is open nothing is
+    /// received, so that an outage does not use up the delivery counts of messages, and
+    /// [readiness](crate::Health::readiness) says so. Then one message at a time is tried.
+    pub fn circuit_breaker(mut self, breaker: CircuitBreaker) -> Self {
+        self.problems.extend(breaker.problems());
+        if self.circuit_breaker.replace(breaker).is_some() {
+            self.problems
+                .push("the circuit breaker is set twice".to_owned());
+        }
         self
     }
 

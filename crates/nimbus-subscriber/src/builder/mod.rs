@@ -12,6 +12,7 @@ use nimbus_inbox_core::{Clock, InboxSetup, SystemClock};
 use nimbus_messaging::{SessionStore, Transport};
 use serde::de::DeserializeOwned;
 
+use crate::circuit_breaker::CircuitBreaker;
 use crate::error::SubscriberError;
 use crate::handler::{BoxedHandler, EventHandler, HandlerContext, HandlerError, Handlers, erase};
 use crate::lifecycle::{Lifecycle, LifecycleObserver};
@@ -31,6 +32,7 @@ pub struct SubscriberBuilder {
     handlers: Handlers,
     layers: Layers,
     event_layers: BTreeMap<String, Layers>,
+    circuit_breaker: Option<CircuitBreaker>,
     classifiers: Classifiers,
     retries: RetryPolicies,
     lifecycle: Lifecycle,
@@ -51,6 +53,7 @@ impl SubscriberBuilder {
             handlers: Handlers::default(),
             layers: Layers::default(),
             event_layers: BTreeMap::new(),
+            circuit_breaker: None,
             classifiers: Classifiers::default(),
             retries: RetryPolicies::default(),
             lifecycle: Lifecycle::default(),
@@ -226,6 +229,7 @@ impl SubscriberBuilder {
             inbox: self.inbox,
             session_store: self.session_store,
             pipeline: Pipeline::new(self.handlers, self.layers, self.event_layers),
+            circuit_breaker: self.circuit_breaker,
             classifiers: self.classifiers,
             retries: self.retries,
             lifecycle: self.lifecycle,

@@ -84,6 +84,14 @@ impl Progress {
         Err(Error::configuration(Operation::Transaction, refusal))
     }
 
+    /// Whether something stands already, or may.
+    pub(super) fn has_decided(&self) -> bool {
+        !matches!(
+            *self.stage(),
+            Stage::Open | Stage::Ended(Claimed::Nothing | Claimed::StoreFailed)
+        )
+    }
+
     /// The handler has ended: what stands, and nothing begins any more.
     ///
     /// A transaction that still runs, in a task that the handler left behind, may yet commit.

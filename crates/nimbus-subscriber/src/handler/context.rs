@@ -140,6 +140,13 @@ impl HandlerContext {
             .unwrap_or_else(PoisonError::into_inner) = Some(handoff);
     }
 
+    /// Forgets what a handler that failed had handed off, unless that is committed.
+    pub(crate) fn forget_handoff(&self) {
+        if !self.0.progress.has_decided() {
+            self.handoff();
+        }
+    }
+
     pub(super) fn is_handed_off(&self) -> bool {
         self.0
             .handoff

@@ -99,6 +99,6 @@ fn begin(
 /// A layer may turn a failure into success, and must not find it handed off then.
 fn forget_handoff_of_failure(ended: &Result<(), HandlerError>, context: &HandlerContext) {
     if ended.is_err() {
-        context.handoff();
+        context.forget_handoff();
     }
 }

@@ -8,6 +8,7 @@ use super::duplicate::Identity;
 use super::success::Record;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::handler::{ContextParts, FailureClass, HandlerContext, HandlerError, Handoff};
+use crate::running::Run;
 
 /// How one run of a handler ended, its failure classified (SUB-21).
 #[derive(Debug)]
@@ -52,10 +53,42 @@ impl Services {
         identity: &Identity,
         interrupts: &Interrupts,
     ) -> Result<Attempt, Interruption> {
-        let event_type = message.event_type();
-        if !self.pipeline.handles(event_type) {
+        if !self.pipeline.handles(message.event_type()) {
             return Ok(Attempt::SetAside(SetAside::Unsupported));
         }
+        let Some(mut run) = self.intake.begin_run() else {
+            tracing::info!(
+                endpoint = %self.endpoint,
+                message_id = message.headers.message_id.as_deref(),
+                "the circuit breaker is open; the message is left for redelivery"
+            );
+            return Err(Interruption::Transient);
+        };
+        loop {
+            let is_probe = run.is_probe();
+            match self.run(message, identity, run, interrupts).await {
+                // Given back after each probe, the same message would come time and again, until
+                // its deliveries are used up. So it is kept for the next.
+                Err(Interruption::Transient) if is_probe => {}
+                ended => return ended,
+            }
+            run = tokio::select! {
+                biased;
+                () = interrupts.stopping.cancelled() => return Err(Interruption::Cancelled),
+                () = interrupts.abort.cancelled() => return Err(Interruption::Cancelled),
+                next = self.intake.begin_next_run() => next,
+            };
+        }
+    }
+
+    /// Runs the handler once.
+    async fn run(
+        &self,
+        message: &Received,
+        identity: &Identity,
+        run: Run<'_>,
+        interrupts: &Interrupts,
+    ) -> Result<Attempt, Interruption> {
         let context = HandlerContext::new(ContextParts {
             endpoint: self.endpoint.clone(),
             headers: message.headers.clone(),
@@ -68,24 +101,30 @@ impl Services {
         });
         let nothing = EventContent::default();
         let event = message.event().unwrap_or(&nothing);
-        let run = AssertUnwindSafe(self.pipeline.run(event, &context)).catch_unwind();
-        // The run is polled first: what has returned has done its work and is recorded, however
+        let handling = AssertUnwindSafe(self.pipeline.run(event, &context)).catch_unwind();
+        // The handler is polled first: what has returned has done its work and is recorded, however
         // late (INB-14).
         let ended = tokio::select! {
             biased;
-            ended = run => Ended::Returned(
+            ended = handling => Ended::Returned(
                 ended.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))),
             ),
             () = interrupts.abort.cancelled() => Ended::Dropped,
         };
         if let Some(decided) = self.decided(message, &context, &ended)? {
+            if !matches!(decided, Attempt::Duplicate) {
+                run.succeeded();
+            }
             return Ok(decided);
         }
         match ended {
-            Ended::Returned(Ok(())) => Ok(context
-                .handoff()
-                .map_or(Attempt::Succeeded(Record::Due), Attempt::HandedOff)),
-            Ended::Returned(Err(error)) => self.judge(message, &error, interrupts).await,
+            Ended::Returned(Ok(())) => {
+                run.succeeded();
+                Ok(context
+                    .handoff()
+                    .map_or(Attempt::Succeeded(Record::Due), Attempt::HandedOff))
+            }
+            Ended::Returned(Err(error)) => self.judge(message, &error, run, interrupts).await,
             Ended::Dropped => Err(Interruption::Cancelled),
         }
     }
@@ -94,6 +133,7 @@ impl Services {
         &self,
         message: &Received,
         error: &HandlerError,
+        run: Run<'_>,
         interrupts: &Interrupts,
     ) -> Result<Attempt, Interruption> {
         let event_type = message.event_type();
@@ -111,6 +151,9 @@ impl Services {
             return Err(Interruption::Cancelled);
         }
         let (class, classifier) = self.classifiers.classify(event_type, error);
+        if matches!(class, FailureClass::Retry | FailureClass::Transient) {
+            run.failed();
+        }
         self.tell_failed(message, class, error).await;
         let (error_type, text) = (error.error_type().to_owned(), error.text().to_owned());
         match class {

@@ -8,6 +8,7 @@ use nimbus_messaging::{Delivery, Lane, SessionId, SessionStore};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
+use super::intake::LanePass;
 use super::renewal::keep_renewed;
 use super::stop::Stop;
 use crate::processor::{Interrupts, Services, Settled, process_and_settle};
@@ -47,14 +48,19 @@ pub(super) struct LaneWorker {
 impl LaneWorker {
     /// Processes a lane's deliveries one after another until it is idle, lost or stopped, then
     /// gives it back.
-    pub(super) async fn work(self, mut lane: Box<dyn Lane>, permits: &Semaphore) {
+    pub(super) async fn work(
+        self,
+        mut lane: Box<dyn Lane>,
+        mut pass: LanePass,
+        permits: &Semaphore,
+    ) {
         let store = lane.sessions().or_else(|| self.session_store.clone());
         let mut held = BTreeMap::new();
         // From acceptance to release: many short messages outlast a lock as one long one does.
         let mut renewal = pin!(keep_renewed(lane.lock()));
         for _ in 0..DELIVERIES_PER_LANE {
-            // A lane that was waited for when the store failed takes nothing either.
-            if self.services.intake.is_closed() {
+            // A lane that was waited for when store or handlers failed takes nothing either.
+            if !pass.admits() {
                 break;
             }
             // An idle session is kept only while there is room for others.

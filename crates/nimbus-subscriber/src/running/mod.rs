@@ -15,6 +15,6 @@ pub use health::{Health, HealthStatus};
 pub use report::RunReport;
 pub use subscriber::Subscriber;
 
-pub(crate) use intake::Intake;
+pub(crate) use intake::{Intake, Run};
 pub(crate) use subscriber::Settings;
 pub(crate) use tally::Tally;

@@ -42,12 +42,11 @@ pub(super) async fn accept_lanes(
         match accept(&mut *source, &worker, &health).await {
             Ok(Some(lane)) => {
                 pause = FIRST_PAUSE;
-                if !worker.services.intake.is_closed() {
-                    health.enter(Phase::Receiving);
-                }
+                let pass = worker.services.intake.pass();
+                worker.services.intake.show();
                 let (worker, permits) = (worker.clone(), Arc::clone(&permits));
                 lanes.spawn(async move {
-                    worker.work(lane, &permits).await;
+                    worker.work(lane, pass, &permits).await;
                     drop(permit);
                 });
             }

@@ -16,6 +16,7 @@ use super::start::{Started, start};
 use super::stop::Stop;
 use super::{RunReport, Tally};
 use crate::builder::SubscriberBuilder;
+use crate::circuit_breaker::{Circuit, CircuitBreaker};
 use crate::error::SubscriberError;
 use crate::handler::Outbound;
 use crate::lifecycle::Lifecycle;
@@ -36,6 +37,7 @@ pub(crate) struct Settings {
     pub(crate) inbox: Option<InboxSetup>,
     pub(crate) session_store: Option<Arc<dyn SessionStore>>,
     pub(crate) pipeline: Pipeline,
+    pub(crate) circuit_breaker: Option<CircuitBreaker>,
     pub(crate) classifiers: Classifiers,
     pub(crate) retries: RetryPolicies,
     pub(crate) lifecycle: Lifecycle,
@@ -192,7 +194,12 @@ impl Running {
         let services = Arc::new(Services {
             endpoint: settings.endpoint,
             inbox: inbox.clone(),
-            intake: Intake::new(inbox.clone(), health.clone()),
+            intake: Intake::new(
+                inbox.clone(),
+                settings.circuit_breaker.map(Circuit::new),
+                Arc::clone(&settings.clock),
+                health.clone(),
+            ),
             pipeline: settings.pipeline,
             classifiers: settings.classifiers,
             retries: settings.retries,

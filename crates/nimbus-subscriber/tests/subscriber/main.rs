@@ -5,6 +5,7 @@ mod support;
 
 mod blocking;
 mod broker_outages;
+mod circuit_breaker;
 mod continuations;
 mod drains;
 mod duplicates;

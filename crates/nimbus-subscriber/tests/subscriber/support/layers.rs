@@ -5,7 +5,9 @@ use tower::layer::layer_fn;
 use tower::{Layer, Service, service_fn};
 
 /// A layer made of an async function that gets each request and what is further in.
-pub(crate) fn around<F, Fut>(middleware: F) -> impl Layer<HandlerService, Service: Middleware>
+pub(crate) fn around<F, Fut>(
+    middleware: F,
+) -> impl Layer<HandlerService, Service: Middleware> + Send + Sync + 'static
 where
     F: Fn(HandlerRequest, HandlerService) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<(), HandlerError>> + Send + 'static,

@@ -14,7 +14,7 @@ mod world;
 pub(crate) use crashes::crash_anywhere;
 pub(crate) use deferred::{continuation, defer, deferred, request};
 pub(crate) use hooks::{Calls, Disturb, Journal, Sluggish};
-pub(crate) use layers::around;
+pub(crate) use layers::{Middleware, around};
 pub(crate) use logs::Logs;
 pub(crate) use process::{Process, Running};
 pub(crate) use script::{OrderPlaced, Script};

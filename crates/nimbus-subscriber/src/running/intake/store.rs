@@ -1,4 +1,3 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -6,63 +5,47 @@ use nimbus_inbox_core::{CompletionKeys, Inbox};
 use nimbus_messaging::random_message_id;
 use tokio_util::sync::CancellationToken;
 
-use super::health::{Health, Phase};
-
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Holds intake back while the inbox store fails (SUB-30).
-///
-/// Receiving meanwhile would only burn the messages' delivery counts, and dead-letter them in the
-/// end for an outage that is not theirs.
-#[derive(Debug, Clone)]
-pub(crate) struct Intake(Arc<State>);
-
+/// Whether the inbox store serves.
 #[derive(Debug)]
-struct State {
+pub(super) struct Store {
     inbox: Option<Inbox>,
-    health: Health,
     closed: AtomicBool,
     /// How often intake was closed since a message was last recorded.
     closings: AtomicU32,
 }
 
-impl Intake {
-    pub(super) fn new(inbox: Option<Inbox>, health: Health) -> Self {
-        Self(Arc::new(State {
+impl Store {
+    pub(super) fn new(inbox: Option<Inbox>) -> Self {
+        Self {
             inbox,
-            health,
             closed: AtomicBool::new(false),
             closings: AtomicU32::new(0),
-        }))
-    }
-
-    /// Stops intake until the store serves again.
-    pub(super) fn close(&self) {
-        if !self.0.closed.swap(true, Ordering::SeqCst) {
-            self.0.closings.fetch_add(1, Ordering::SeqCst);
         }
-        self.0.health.enter(Phase::Waiting(
-            "the inbox store does not answer; receiving is paused",
-        ));
     }
 
-    /// A message was recorded: whatever was wrong with the store is over.
-    pub(crate) fn recorded(&self) {
-        self.0.closings.store(0, Ordering::Relaxed);
+    pub(super) fn close(&self) {
+        if !self.closed.swap(true, Ordering::SeqCst) {
+            self.closings.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    pub(super) fn recorded(&self) {
+        self.closings.store(0, Ordering::Relaxed);
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.0.closed.load(Ordering::SeqCst)
+        self.closed.load(Ordering::SeqCst)
     }
 
-    /// Resolves at once while intake is open; else tries the store, ever more rarely, until it
-    /// serves or the subscriber stops.
+    /// Tries the store, ever more rarely, until it serves or the subscriber stops.
     ///
     /// The pauses go on growing from closing to closing until a message is recorded: a store may
     /// serve the trial and still fail the messages.
-    pub(super) async fn passed(&self, stopping: &CancellationToken) {
-        let mut doublings = self.0.closings.load(Ordering::SeqCst).saturating_sub(1);
+    pub(super) async fn serves(&self, stopping: &CancellationToken) {
+        let mut doublings = self.closings.load(Ordering::SeqCst).saturating_sub(1);
         while self.is_closed() && !stopping.is_cancelled() {
             let serves = tokio::select! {
                 biased;
@@ -71,8 +54,7 @@ impl Intake {
             };
             doublings = doublings.saturating_add(1);
             if serves {
-                self.0.closed.store(false, Ordering::SeqCst);
-                self.0.health.enter(Phase::Receiving);
+                self.closed.store(false, Ordering::SeqCst);
             }
         }
     }
@@ -81,7 +63,7 @@ impl Intake {
     /// whose disk is full still answers checks. The record expires like any other.
     async fn serves_after(&self, pause: Duration) -> bool {
         tokio::time::sleep(pause).await;
-        let Some(inbox) = &self.0.inbox else {
+        let Some(inbox) = &self.inbox else {
             return true;
         };
         let trial = inbox.key(Some(&format!("nimbus:trial:{}", random_message_id())));
