@@ -48,9 +48,21 @@ where
     F: Fn(Tools, OrderPlaced, HandlerContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
+    run_with(world, handler, |builder| builder).await
+}
+
+async fn run_with<F, Fut>(
+    world: &World,
+    handler: F,
+    configure: impl FnOnce(SubscriberBuilder) -> SubscriberBuilder,
+) -> RunReport
+where
+    F: Fn(Tools, OrderPlaced, HandlerContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), HandlerError>> + Send + 'static,
+{
     world.place("a").await;
     let process = world.process();
-    let running = process.start(subscriber(world, &process, handler));
+    let running = process.start(configure(subscriber(world, &process, handler)));
     world.settle().await;
     running.stop().await
 }
@@ -93,10 +105,15 @@ async fn a_failure_of_any_class_rolls_both_back() {
 
 /// SUB-39, INB-13, SUB-14: work that was handed off, in the transaction or before it, commits its
 /// effects and no record; the session is blocked until the job is settled. An error afterwards
-/// changes nothing, since the effects are there.
+/// changes nothing, since the effects are there; nor do layers around the handler (SUB-23).
 #[tokio::test(start_paused = true)]
 async fn a_handoff_commits_the_effects_without_a_record() {
-    for (before, fails) in [(true, false), (false, false), (false, true)] {
+    for (before, fails, layered) in [
+        (true, false, false),
+        (false, false, false),
+        (false, true, false),
+        (false, true, true),
+    ] {
         let world = World::new().await;
         if !before {
             world.script.next("a", async |context| {
@@ -104,7 +121,7 @@ async fn a_handoff_commits_the_effects_without_a_record() {
                 Ok(())
             });
         }
-        let report = run(
+        let report = run_with(
             &world,
             move |tools: Tools, event, context: HandlerContext| async move {
                 if before {
@@ -115,6 +132,10 @@ async fn a_handoff_commits_the_effects_without_a_record() {
                     return Err(HandlerError::new("afterwards"));
                 }
                 Ok(())
+            },
+            |builder| match layered {
+                true => builder.layer(tower::layer::util::Identity::new()),
+                false => builder,
             },
         )
         .await;
