@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+mod cloud_events;
 mod manager;
 mod model;
 mod session;
 mod transport;
 mod wire;
 
+pub use cloud_events::{
+    AttributeProblem, CloudEvent, CloudEventData, CloudEventFault, CloudEventIdentity,
+    CloudEventMode, InvalidCloudEvent, is_attribute_name,
+};
 pub use manager::{EventReference, ManagerClient, ManagerError, ManagerErrorKind};
 pub use model::{
     Address, ErrorContent, EventContent, EventId, EventRequest, Headers, MalformedMessage,

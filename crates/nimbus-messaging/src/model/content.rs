@@ -114,7 +114,7 @@ impl std::fmt::Debug for EventContent {
 }
 
 /// The class and place of a JSON error. Its own text can quote the payload.
-fn describe(error: &serde_json::Error) -> String {
+pub(crate) fn describe(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Io => "unreadable",
         serde_json::error::Category::Syntax => "invalid JSON",

@@ -3,10 +3,10 @@
 use super::MalformedMessage;
 
 /// The deepest nesting of arrays and objects that is read (SUB-03).
-pub(super) const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Refuses JSON that nests deeper than [`MAX_DEPTH`]. Anything else is left to the parser.
-pub(super) fn check(json: &[u8]) -> Result<(), MalformedMessage> {
+pub(crate) fn check(json: &[u8]) -> Result<(), MalformedMessage> {
     let mut depth = 0_usize;
     let mut in_string = false;
     let mut escaped = false;

@@ -7,12 +7,13 @@ mod event_id;
 mod event_request;
 mod headers;
 mod ids;
-mod json_depth;
+pub(crate) mod json_depth;
 mod malformed;
 mod message_type;
 mod transition_id;
 
 pub use address::Address;
+pub(crate) use content::describe;
 pub use content::{ErrorContent, EventContent, MessageContent, UnreadableEvent};
 pub use event_id::EventId;
 pub use event_request::EventRequest;
