@@ -2,6 +2,7 @@
 
 mod builder;
 mod circuit_breaker;
+mod cloud_events;
 mod error;
 mod handler;
 mod lifecycle;
@@ -14,6 +15,7 @@ mod session;
 
 pub use builder::SubscriberBuilder;
 pub use circuit_breaker::CircuitBreaker;
+pub use cloud_events::{AttributeSource, CloudEventMapping, ContentMode, EventTypeRule};
 pub use error::{SubscriberError, SubscriberErrorKind};
 pub use handler::{
     EventHandler, FailureClass, HandlerContext, HandlerError, Handoff, PublishError,

@@ -3,6 +3,7 @@ use nimbus_messaging::{Address, Transport};
 use tokio::sync::Semaphore;
 
 use super::SubscriberBuilder;
+use crate::cloud_events::CloudEvents;
 
 /// Addresses that no endpoint can have (SUB-04): its own outcomes would come back to it.
 const WELL_KNOWN: [Address; 8] = [
@@ -47,6 +48,9 @@ impl SubscriberBuilder {
         if self.session_idle.is_zero() {
             self.problem("an idle session is kept for no time at all; keep it at least a moment");
         }
+        let CloudEvents { mode, mapping } = &self.cloud_events;
+        let of_mapping = mapping.problems(*mode, &self.handlers);
+        self.problems.extend(of_mapping);
         let (name, capabilities) = (transport.name(), transport.capabilities());
         match (capabilities.session_store, self.session_store.is_some()) {
             (false, false) => self.problem(format!(

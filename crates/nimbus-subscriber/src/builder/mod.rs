@@ -13,6 +13,7 @@ use nimbus_messaging::{SessionStore, Transport};
 use serde::de::DeserializeOwned;
 
 use crate::circuit_breaker::CircuitBreaker;
+use crate::cloud_events::{CloudEventMapping, CloudEvents, ContentMode};
 use crate::error::SubscriberError;
 use crate::handler::{BoxedHandler, EventHandler, HandlerContext, HandlerError, Handlers, erase};
 use crate::lifecycle::{Lifecycle, LifecycleObserver};
@@ -29,6 +30,7 @@ pub struct SubscriberBuilder {
     problems: Vec<String>,
     inbox: Option<InboxSetup>,
     session_store: Option<Arc<dyn SessionStore>>,
+    cloud_events: CloudEvents,
     handlers: Handlers,
     layers: Layers,
     event_layers: BTreeMap<String, Layers>,
@@ -50,6 +52,7 @@ impl SubscriberBuilder {
             problems: Vec::new(),
             inbox: None,
             session_store: None,
+            cloud_events: CloudEvents::default(),
             handlers: Handlers::default(),
             layers: Layers::default(),
             event_layers: BTreeMap::new(),
@@ -124,6 +127,18 @@ impl SubscriberBuilder {
     /// Keeps session state in this store. Only for a transport that keeps none itself.
     pub fn session_store(mut self, store: Arc<dyn SessionStore>) -> Self {
         self.session_store = Some(store);
+        self
+    }
+
+    /// Which events this endpoint takes, native ones by default (SUB-06).
+    pub fn content_mode(mut self, mode: ContentMode) -> Self {
+        self.cloud_events.mode = mode;
+        self
+    }
+
+    /// How the attributes of CloudEvents become event type, session and correlation.
+    pub fn cloud_event_mapping(mut self, mapping: CloudEventMapping) -> Self {
+        self.cloud_events.mapping = mapping;
         self
     }
 
@@ -230,6 +245,7 @@ impl SubscriberBuilder {
             session_store: self.session_store,
             pipeline: Pipeline::new(self.handlers, self.layers, self.event_layers),
             circuit_breaker: self.circuit_breaker,
+            cloud_events: self.cloud_events,
             classifiers: self.classifiers,
             retries: self.retries,
             lifecycle: self.lifecycle,

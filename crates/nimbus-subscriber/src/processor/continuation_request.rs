@@ -3,8 +3,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use nimbus_messaging::{
-    Address, Delivery, MalformedMessage, MessageType, Receipt, SessionState, TransportError,
-    TransportErrorKind,
+    Address, Delivery, MessageType, Receipt, SessionState, TransportError, TransportErrorKind,
 };
 
 use super::event_request::Gate;
@@ -77,8 +76,7 @@ impl Services {
             sequence_number: _,
         } = delivery;
         self.tally.received();
-        let now = self.clock.now();
-        let (mut message, read) = Received::read(envelope, delivery_count, enqueued_at, now);
+        let (mut message, read) = self.read(envelope, delivery_count, enqueued_at);
         self.tell_received(&message).await;
 
         let state = session.state().await?;
@@ -139,7 +137,7 @@ impl Services {
     async fn dispatch_deferred(
         &self,
         message: &mut Received,
-        read: Result<(), MalformedMessage>,
+        read: Result<(), Interruption>,
         session: &mut HeldSession,
         interrupts: &Interrupts,
     ) -> Result<(), Interruption> {

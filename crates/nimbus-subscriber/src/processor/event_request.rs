@@ -10,7 +10,7 @@ use crate::responder::Outcome;
 use crate::session::HeldSession;
 
 /// Event type of the message that asks whether the endpoint is alive.
-const HEARTBEAT: &str = "Heartbeat";
+pub(crate) const HEARTBEAT: &str = "Heartbeat";
 
 /// Whether messages that wait hold an event back (SUB-36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,9 @@ impl Services {
         interrupts: &Interrupts,
         gate: Gate,
     ) -> Result<(), Interruption> {
+        if message.moves {
+            return self.move_to_session(message).await;
+        }
         message.read_event()?;
         let message = &*message;
         if message.event_type() == HEARTBEAT && !self.pipeline.handles(HEARTBEAT) {

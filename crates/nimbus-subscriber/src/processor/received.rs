@@ -15,6 +15,8 @@ pub(crate) struct Received {
     pub(crate) delivery_count: u32,
     pub(crate) enqueued_at: Option<Timestamp>,
     pub(crate) received_at: Timestamp,
+    /// It belongs to another session than it was delivered in.
+    pub(super) moves: bool,
     event: Option<EventContent>,
 }
 
@@ -47,6 +49,7 @@ impl Received {
             delivery_count,
             enqueued_at,
             received_at,
+            moves: false,
         };
         (received, read)
     }
@@ -124,6 +127,10 @@ fn identity_of(envelope: &Envelope) -> Headers {
         property::EVENT_TYPE_ID,
         property::FROM,
         property::INBOX_MESSAGE_ID,
+        property::CLOUD_EVENT_ID,
+        property::CLOUD_EVENT_SOURCE,
+        property::CLOUD_EVENT_TYPE,
+        property::CLOUD_EVENT_SUBJECT,
     ] {
         if let Some(text) = envelope.properties.text(name) {
             readable.properties.set(name, text.into_owned());

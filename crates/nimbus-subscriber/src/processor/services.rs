@@ -4,6 +4,7 @@ use nimbus_inbox_core::{Clock, EndpointId, Inbox};
 use nimbus_messaging::Sender;
 
 use super::Classifiers;
+use crate::cloud_events::CloudEvents;
 use crate::handler::Outbound;
 use crate::lifecycle::Lifecycle;
 use crate::middleware::Pipeline;
@@ -19,6 +20,7 @@ pub(crate) struct Services {
     pub(crate) inbox: Option<Inbox>,
     /// Told when a record succeeds.
     pub(crate) intake: Intake,
+    pub(crate) cloud_events: CloudEvents,
     pub(crate) pipeline: Pipeline,
     pub(crate) classifiers: Classifiers,
     pub(crate) retries: RetryPolicies,

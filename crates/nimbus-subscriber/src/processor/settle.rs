@@ -42,8 +42,7 @@ pub(crate) async fn process_and_settle(
         sequence_number: _,
     } = delivery;
     services.tally.received();
-    let now = services.clock.now();
-    let (mut message, read) = Received::read(envelope, delivery_count, enqueued_at, now);
+    let (mut message, read) = services.read(envelope, delivery_count, enqueued_at);
     let span = tracing::info_span!(
         "process",
         messaging.operation.type = "process",
@@ -62,7 +61,7 @@ pub(crate) async fn process_and_settle(
                     .dispatch(&mut message, session.as_mut(), &deferred, &interrupts)
                     .await
             }
-            Err(malformed) => Err(malformed.into()),
+            Err(refused) => Err(refused),
         };
         if matches!(ended, Err(Interruption::Rejected { .. })) {
             message.keep_event();

@@ -17,6 +17,7 @@ use super::stop::Stop;
 use super::{RunReport, Tally};
 use crate::builder::SubscriberBuilder;
 use crate::circuit_breaker::{Circuit, CircuitBreaker};
+use crate::cloud_events::CloudEvents;
 use crate::error::SubscriberError;
 use crate::handler::Outbound;
 use crate::lifecycle::Lifecycle;
@@ -36,6 +37,7 @@ pub(crate) struct Settings {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) inbox: Option<InboxSetup>,
     pub(crate) session_store: Option<Arc<dyn SessionStore>>,
+    pub(crate) cloud_events: CloudEvents,
     pub(crate) pipeline: Pipeline,
     pub(crate) circuit_breaker: Option<CircuitBreaker>,
     pub(crate) classifiers: Classifiers,
@@ -200,6 +202,7 @@ impl Running {
                 Arc::clone(&settings.clock),
                 health.clone(),
             ),
+            cloud_events: settings.cloud_events,
             pipeline: settings.pipeline,
             classifiers: settings.classifiers,
             retries: settings.retries,

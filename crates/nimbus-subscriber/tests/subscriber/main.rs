@@ -6,6 +6,7 @@ mod support;
 mod blocking;
 mod broker_outages;
 mod circuit_breaker;
+mod cloud_events;
 mod continuations;
 mod drains;
 mod duplicates;
