@@ -20,6 +20,7 @@ async fn still_has(process: &Process, lane: HeldLane, ids: &[&str]) {
     lane.release().await;
 }
 
+/// SUB-33
 async fn a_receive_dropped_at_any_await_loses_nothing(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -38,6 +39,7 @@ async fn a_receive_dropped_at_any_await_loses_nothing(subject: Subject) {
     }
 }
 
+/// SUB-33
 async fn a_waiting_receive_that_is_dropped_loses_nothing(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -55,6 +57,7 @@ async fn a_waiting_receive_that_is_dropped_loses_nothing(subject: Subject) {
     }
 }
 
+/// SUB-33
 async fn a_send_dropped_at_any_await_doubles_and_reorders_nothing(subject: Subject) {
     let process = subject.connect().await;
     let ids = ["m-1", "m-2", "m-3"];

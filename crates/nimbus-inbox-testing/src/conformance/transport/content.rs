@@ -21,6 +21,7 @@ async fn round_trip(process: &Process, envelope: Envelope) -> Envelope {
     delivery.envelope
 }
 
+/// SUB-33
 async fn every_field_arrives_as_it_was_sent(subject: Subject) {
     let process = subject.connect().await;
     let mut sent = message("order-42", "order 42");
@@ -47,6 +48,7 @@ async fn absent_fields_stay_absent(subject: Subject) {
     assert_eq!(round_trip(&process, only_an_id.clone()).await, only_an_id);
 }
 
+/// SUB-33
 async fn properties_keep_their_types_and_names(subject: Subject) {
     let process = subject.connect().await;
     let mut sent = message("m-1", "s");
@@ -82,6 +84,7 @@ async fn properties_keep_their_types_and_names(subject: Subject) {
     assert_eq!(arrived.properties.len(), sent.properties.len());
 }
 
+/// SUB-33
 async fn bodies_are_opaque_bytes(subject: Subject) {
     let process = subject.connect().await;
     let every_byte: Vec<u8> = (0..=u8::MAX).collect();

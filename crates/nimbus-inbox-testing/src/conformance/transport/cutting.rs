@@ -45,6 +45,7 @@ async fn send_at_last(process: &Process, endpoint: &EndpointId, id: &str) {
     panic!("no send after a cut went through in {TRIES} tries");
 }
 
+/// SUB-33
 async fn what_was_confirmed_while_connections_broke_arrives(subject: Subject) {
     const CUTS: usize = 3;
     const MESSAGES: usize = 20;
@@ -88,6 +89,7 @@ async fn what_was_confirmed_while_connections_broke_arrives(subject: Subject) {
     assert_eq!(lost.next(), None, "it was confirmed and is lost");
 }
 
+/// SUB-33
 async fn an_accept_goes_on_after_a_cut(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

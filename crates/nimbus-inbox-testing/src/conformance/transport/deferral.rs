@@ -46,6 +46,7 @@ async fn deferred(process: &Process, endpoint: &EndpointId) -> (HeldLane, i64) {
     (lane, number)
 }
 
+/// SUB-33
 async fn a_deferred_message_comes_only_by_its_number(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -58,6 +59,7 @@ async fn a_deferred_message_comes_only_by_its_number(subject: Subject) {
     assert!(gone.is_none(), "a completed message came again");
 }
 
+/// SUB-33
 async fn a_number_that_was_not_deferred_finds_nothing(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -81,6 +83,7 @@ async fn a_deferred_message_comes_beside_a_delivery_in_flight(subject: Subject) 
     lane.nothing_to_receive().await;
 }
 
+/// SUB-33
 async fn a_deferred_message_that_is_abandoned_stays_deferred(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -93,6 +96,7 @@ async fn a_deferred_message_that_is_abandoned_stays_deferred(subject: Subject) {
     settled("completing", fetched.receipt.complete()).await;
 }
 
+/// SUB-33
 async fn a_deferred_message_outlasts_lane_and_lock(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -108,6 +112,7 @@ async fn a_deferred_message_outlasts_lane_and_lock(subject: Subject) {
     drop(unsettled);
 }
 
+/// SUB-33
 async fn deferral_is_refused_as_unsupported(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

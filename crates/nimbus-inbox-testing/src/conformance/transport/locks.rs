@@ -18,6 +18,7 @@ pub(super) const CASES: &[TransportCase] = cases![Nothing:
     a_late_holder_does_not_disturb_its_successor,
 ];
 
+/// SUB-33
 async fn a_lane_is_held_by_one_receiver(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -39,6 +40,7 @@ async fn a_lane_is_held_by_one_receiver(subject: Subject) {
     lane.complete_in_order(&["m-2"]).await;
 }
 
+/// SUB-33
 async fn a_lock_that_ran_out_lets_another_receive(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -52,6 +54,7 @@ async fn a_lock_that_ran_out_lets_another_receive(subject: Subject) {
     drop((held, lane));
 }
 
+/// SUB-33
 async fn a_renewed_lock_outlasts_its_first_term(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -68,6 +71,7 @@ async fn a_renewed_lock_outlasts_its_first_term(subject: Subject) {
     settled("completing after renewals", held.receipt.complete()).await;
 }
 
+/// SUB-33
 async fn a_holder_learns_that_its_lock_ran_out(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -83,6 +87,7 @@ async fn a_holder_learns_that_its_lock_ran_out(subject: Subject) {
     told.expect("the token of a lost lock is cancelled");
 }
 
+/// SUB-33
 async fn settling_after_the_lock_ran_out_is_never_success(subject: Subject) {
     let process = subject.connect().await;
     let mut settlements = vec![
@@ -112,6 +117,7 @@ async fn settling_after_the_lock_ran_out_is_never_success(subject: Subject) {
     }
 }
 
+/// SUB-33
 async fn settling_after_a_release_is_never_success(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -125,6 +131,7 @@ async fn settling_after_a_release_is_never_success(subject: Subject) {
     lane.complete_in_order(&["m-1"]).await;
 }
 
+/// SUB-33
 async fn a_late_holder_does_not_disturb_its_successor(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;

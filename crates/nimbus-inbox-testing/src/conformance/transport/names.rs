@@ -55,6 +55,7 @@ pub(super) fn exotic() -> Vec<String> {
     names
 }
 
+/// SUB-33
 async fn sessions_are_told_apart_byte_by_byte(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -76,6 +77,7 @@ async fn sessions_are_told_apart_byte_by_byte(subject: Subject) {
     assert_eq!(seen, names.into_iter().collect());
 }
 
+/// SUB-33
 async fn message_ids_arrive_byte_by_byte(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

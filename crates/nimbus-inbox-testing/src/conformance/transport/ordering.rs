@@ -10,6 +10,7 @@ pub(super) const CASES: &[TransportCase] = cases![Nothing:
     endpoints_do_not_see_each_others_messages,
 ];
 
+/// SUB-33
 async fn a_session_keeps_the_order_of_sending(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -33,6 +34,7 @@ async fn a_session_keeps_the_order_of_sending(subject: Subject) {
     process.nothing_to_accept(&endpoint).await;
 }
 
+/// SUB-33
 async fn sessions_do_not_wait_for_each_other(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -53,6 +55,7 @@ async fn sessions_do_not_wait_for_each_other(subject: Subject) {
     settled("completing the earlier one", held.receipt.complete()).await;
 }
 
+/// SUB-33
 async fn one_delivery_of_a_session_is_unsettled_at_a_time(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -65,6 +68,7 @@ async fn one_delivery_of_a_session_is_unsettled_at_a_time(subject: Subject) {
     lane.complete_in_order(&["m-2"]).await;
 }
 
+/// SUB-33
 async fn messages_without_a_session_do_not_wait_for_each_other(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -92,6 +96,7 @@ async fn messages_without_a_session_do_not_wait_for_each_other(subject: Subject)
     process.nothing_to_accept(&endpoint).await;
 }
 
+/// SUB-33
 async fn a_lane_receives_what_is_sent_while_it_is_held(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -105,6 +110,7 @@ async fn a_lane_receives_what_is_sent_while_it_is_held(subject: Subject) {
     settled("completing", delivery.receipt.complete()).await;
 }
 
+/// SUB-33
 async fn endpoints_do_not_see_each_others_messages(subject: Subject) {
     let process = subject.connect().await;
     let billing = process.declare("Billing").await;

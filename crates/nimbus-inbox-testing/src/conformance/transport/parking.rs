@@ -95,6 +95,7 @@ async fn parking_keeps_copy_and_state(subject: Subject) {
     assert_eq!(names(&held.parked().await), [(0, "m-1")]);
 }
 
+/// SUB-33
 async fn a_copy_keeps_its_message(subject: Subject) {
     let (_lane, held, mut version) = held(&subject).await;
     let mut full = copy(0, "full");
@@ -119,6 +120,7 @@ async fn a_copy_keeps_its_message(subject: Subject) {
     assert_eq!(parked, [full.envelope, bare.envelope]);
 }
 
+/// SUB-33
 async fn copies_come_by_sequence_then_id(subject: Subject) {
     let (_lane, held, mut version) = held(&subject).await;
     // As text, 10 would come before 9.
@@ -194,6 +196,7 @@ async fn unparking_an_old_generation_removes_nothing(subject: Subject) {
     assert_ne!(held.only_parked().await, old);
 }
 
+/// SUB-33
 async fn unparking_what_is_gone_keeps_the_state(subject: Subject) {
     let (_lane, held, version) = held(&subject).await;
     let version = held.park(&copy(0, "m-1"), &counting(1), version).await;
@@ -244,6 +247,7 @@ async fn unparking_at_an_old_version_removes_nothing(subject: Subject) {
     assert_eq!(held.only_parked().await, parked);
 }
 
+/// SUB-33
 async fn sessions_have_copies_of_their_own(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

@@ -23,6 +23,7 @@ struct Seen {
     settled: AtomicUsize,
 }
 
+/// SUB-33
 async fn no_two_receivers_hold_one_session(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

@@ -14,6 +14,7 @@ pub(super) const CASES: &[TransportCase] = cases![Nothing:
     a_message_keeps_its_number_and_time,
 ];
 
+/// SUB-33
 async fn an_abandoned_delivery_comes_again_before_what_follows(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -26,6 +27,7 @@ async fn an_abandoned_delivery_comes_again_before_what_follows(subject: Subject)
     lane.nothing_to_receive().await;
 }
 
+/// SUB-33
 async fn an_abandoned_delivery_holds_its_session_for_its_delay(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -40,6 +42,7 @@ async fn an_abandoned_delivery_holds_its_session_for_its_delay(subject: Subject)
     lane.complete_in_order(&["m-1", "m-2"]).await;
 }
 
+/// SUB-33
 async fn a_delay_holds_its_session_for_other_receivers_too(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -61,6 +64,7 @@ async fn a_delay_holds_its_session_for_other_receivers_too(subject: Subject) {
     lane.complete_in_order(&["m-1", "m-2"]).await;
 }
 
+/// SUB-33
 async fn a_released_lane_gives_back_what_is_unsettled_in_order(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -75,6 +79,7 @@ async fn a_released_lane_gives_back_what_is_unsettled_in_order(subject: Subject)
     drop(unsettled);
 }
 
+/// SUB-33
 async fn what_was_settled_does_not_come_again(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -85,6 +90,7 @@ async fn what_was_settled_does_not_come_again(subject: Subject) {
     other.nothing_to_accept(&endpoint).await;
 }
 
+/// SUB-33
 async fn a_dropped_receipt_settles_nothing(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -97,6 +103,7 @@ async fn a_dropped_receipt_settles_nothing(subject: Subject) {
     lane.complete_in_order(&["m-1"]).await;
 }
 
+/// SUB-33
 async fn every_delivery_is_counted(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -115,6 +122,7 @@ async fn every_delivery_is_counted(subject: Subject) {
     settled("completing", third.receipt.complete()).await;
 }
 
+/// SUB-33
 async fn a_message_keeps_its_number_and_time(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

@@ -41,6 +41,7 @@ async fn times(process: &Process, endpoint: &EndpointId) -> HeldLane {
     lane
 }
 
+/// SUB-33
 async fn a_scheduled_message_comes_when_it_is_due_and_not_before(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -55,6 +56,7 @@ async fn a_scheduled_message_comes_when_it_is_due_and_not_before(subject: Subjec
     lane.nothing_to_receive().await;
 }
 
+/// SUB-33
 async fn a_message_due_in_the_past_comes_at_once(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -66,6 +68,7 @@ async fn a_message_due_in_the_past_comes_at_once(subject: Subject) {
     lane.complete_in_order(&["m-1"]).await;
 }
 
+/// SUB-33
 async fn scheduled_messages_come_in_the_order_of_their_due_times(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -77,6 +80,7 @@ async fn scheduled_messages_come_in_the_order_of_their_due_times(subject: Subjec
     lane.complete_in_order(&["sooner", "later"]).await;
 }
 
+/// SUB-33
 async fn a_scheduled_message_holds_up_no_other(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -91,6 +95,7 @@ async fn a_scheduled_message_holds_up_no_other(subject: Subject) {
     lane.complete_in_order(&["m-1"]).await;
 }
 
+/// SUB-33
 async fn a_cancelled_message_does_not_come(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -108,6 +113,7 @@ async fn a_cancelled_message_does_not_come(subject: Subject) {
     lane.nothing_to_receive().await;
 }
 
+/// SUB-33
 async fn a_message_that_was_delivered_can_not_be_cancelled(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -122,6 +128,7 @@ async fn a_message_that_was_delivered_can_not_be_cancelled(subject: Subject) {
     drop(delivery);
 }
 
+/// SUB-33
 async fn scheduling_is_refused_as_unsupported(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

@@ -13,6 +13,7 @@ pub(super) const CASES: &[TransportCase] = cases![Nothing:
     many_senders_lose_and_double_nothing,
 ];
 
+/// SUB-33
 async fn an_address_that_nothing_receives_from_is_unroutable(subject: Subject) {
     let process = subject.connect().await;
     let nowhere = process.named("Nowhere");
@@ -43,6 +44,7 @@ async fn an_address_is_found_in_any_ascii_case(subject: Subject) {
     lane.complete_in_order(&["m-1", "m-2"]).await;
 }
 
+/// SUB-33
 async fn an_empty_batch_sends_nothing(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -50,6 +52,7 @@ async fn an_empty_batch_sends_nothing(subject: Subject) {
     process.nothing_to_accept(&endpoint).await;
 }
 
+/// SUB-33
 async fn many_senders_lose_and_double_nothing(subject: Subject) {
     const SENDERS: usize = 8;
     const MESSAGES: usize = 25;

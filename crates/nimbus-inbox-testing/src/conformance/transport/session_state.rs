@@ -57,6 +57,7 @@ pub(super) fn counting(deferred: i64) -> SessionState {
     }
 }
 
+/// SUB-33
 async fn a_fresh_session_has_an_empty_state(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -89,6 +90,7 @@ async fn state_is_kept_with_the_members_nobody_knows(subject: Subject) {
     assert_eq!(read, VersionedState { state, version });
 }
 
+/// SUB-33
 async fn state_outlasts_the_lane(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -197,6 +199,7 @@ pub(super) fn expect_shut_out(cas: &Result<Cas, TransportError>) {
     }
 }
 
+/// SUB-33
 async fn sessions_have_states_of_their_own(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -214,6 +217,7 @@ async fn sessions_have_states_of_their_own(subject: Subject) {
     }
 }
 
+/// SUB-33
 async fn a_lane_has_no_session_store(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

@@ -41,6 +41,7 @@ async fn a_dropped_signal_settles_all_the_same(subject: Subject) {
     process.nothing_to_accept(&endpoint).await;
 }
 
+/// SUB-33
 async fn a_dead_lettered_message_lets_the_next_one_through(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -82,6 +83,7 @@ async fn a_dead_letter_keeps_reason_and_description(subject: Subject) {
     assert_eq!(expect("reading the dead letters", read), kept);
 }
 
+/// SUB-33
 async fn a_message_that_is_abandoned_too_often_is_dead_lettered(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -97,7 +99,7 @@ async fn a_message_that_is_abandoned_too_often_is_dead_lettered(subject: Subject
     expect_one_dead_letter(&process.dead_letters(&endpoint).await);
 }
 
-/// A message that kills its process is never abandoned.
+/// SUB-33: a message that kills its process is never abandoned.
 async fn a_message_that_outlasts_too_many_locks_is_dead_lettered(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;

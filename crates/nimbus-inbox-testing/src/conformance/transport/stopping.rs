@@ -18,6 +18,7 @@ async fn expect_ended(lanes: &mut Box<dyn LaneSource>) {
     assert!(lane.is_none(), "a stopped accept handed out {lane:?}");
 }
 
+/// SUB-33
 async fn a_stop_ends_a_pending_accept(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -36,6 +37,7 @@ async fn a_stop_ends_a_pending_accept(subject: Subject) {
     expect_ended(&mut lanes).await;
 }
 
+/// SUB-33
 async fn a_stop_comes_before_the_accept(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
@@ -45,6 +47,7 @@ async fn a_stop_comes_before_the_accept(subject: Subject) {
     expect_ended(&mut lanes).await;
 }
 
+/// SUB-33
 async fn a_delivery_in_flight_settles_after_a_stop(subject: Subject) {
     let (process, other) = (subject.connect().await, subject.connect().await);
     let endpoint = process.declare("Billing").await;
@@ -64,6 +67,7 @@ async fn a_delivery_in_flight_settles_after_a_stop(subject: Subject) {
     lane.complete_in_order(&["m-2"]).await;
 }
 
+/// SUB-33
 async fn a_stop_takes_nothing_from_other_receivers(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
