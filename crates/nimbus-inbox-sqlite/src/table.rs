@@ -15,7 +15,13 @@ pub(crate) struct TableName(String);
 const MAX_LENGTH: usize = 64;
 
 /// Names that SQLite, or another part of this project, keeps in the same file.
-const RESERVED_PREFIXES: [&str; 4] = ["sqlite_", "nimbus_schema", "nimbus_session", "nimbus_queue"];
+const RESERVED_PREFIXES: [&str; 5] = [
+    "sqlite_",
+    "nimbus_schema",
+    "nimbus_session",
+    "nimbus_queue",
+    "nimbus_resolver",
+];
 
 impl TableName {
     pub(crate) fn new(name: &str) -> Result<Self, Error> {
@@ -107,6 +113,7 @@ mod tests {
             "nimbus_schema",
             "Nimbus_Queue_Message",
             "nimbus_session",
+            "nimbus_resolver_event",
             &"a".repeat(65),
         ] {
             let error = TableName::new(bad).expect_err(bad);

@@ -14,6 +14,9 @@ enum Place {
     Transport,
     Testing,
     Subscriber,
+    Resolver,
+    /// A program for people, which links what it works on.
+    Tool,
 }
 
 /// Whether one place may depend on another.
@@ -33,6 +36,8 @@ impl Place {
             "nimbus-sqlite" => Some(Self::Engine),
             "nimbus-inbox-testing" => Some(Self::Testing),
             "nimbus-subscriber" => Some(Self::Subscriber),
+            "nimbus-resolver" => Some(Self::Resolver),
+            "nimbus-cli" => Some(Self::Tool),
             name if name.starts_with("nimbus-inbox-") => Some(Self::Provider),
             name if name.starts_with("nimbus-transport-") => Some(Self::Transport),
             _ => None,
@@ -47,7 +52,10 @@ impl Place {
             (Self::Messaging, Self::Core)
             | (Self::Provider, Self::Core | Self::Engine)
             | (Self::Transport, Self::Core | Self::Messaging | Self::Engine)
-            | (Self::Testing | Self::Subscriber, Self::Core | Self::Messaging) => {
+            | (Self::Testing | Self::Subscriber, Self::Core | Self::Messaging)
+            | (Self::Resolver, Self::Core | Self::Messaging | Self::Engine) => Permission::Allowed,
+            // Nobody else uses it, and what is for tests stays out of it.
+            (Self::Tool, other) if !matches!(other, Self::Testing | Self::Tool) => {
                 Permission::Allowed
             }
             _ => Permission::Denied,

@@ -84,6 +84,19 @@ fn the_intended_directions_are_allowed() {
             "nimbus-inbox-testing",
             vec![normal("nimbus-inbox-core"), normal("nimbus-messaging")],
         ),
+        (
+            "nimbus-resolver",
+            vec![normal("nimbus-messaging"), normal("nimbus-sqlite")],
+        ),
+        (
+            "nimbus-cli",
+            vec![
+                normal("nimbus-resolver"),
+                normal("nimbus-subscriber"),
+                normal("nimbus-inbox-sqlite"),
+                normal("nimbus-transport-embedded"),
+            ],
+        ),
     ] {
         assert_eq!(violations(package(name, dependencies)), []);
     }
@@ -102,6 +115,11 @@ fn a_dependency_against_the_direction_is_found() {
         ("nimbus-subscriber", "nimbus-inbox-testing"),
         ("nimbus-inbox-testing", "nimbus-subscriber"),
         ("nimbus-inbox-testing", "nimbus-tests"),
+        ("nimbus-resolver", "nimbus-subscriber"),
+        ("nimbus-resolver", "nimbus-transport-embedded"),
+        ("nimbus-subscriber", "nimbus-resolver"),
+        ("nimbus-cli", "nimbus-inbox-testing"),
+        ("nimbus-resolver", "nimbus-cli"),
     ] {
         let found = violations(package(name, vec![normal(dependency)]));
         assert_eq!(found, [wrong(name, dependency)]);
