@@ -4,6 +4,8 @@ mod batching;
 mod boundary;
 mod cleanup;
 mod clock;
+#[cfg(feature = "config")]
+pub mod config;
 mod error;
 mod inbox;
 mod key;

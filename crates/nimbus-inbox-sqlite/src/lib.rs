@@ -6,6 +6,8 @@ mod options;
 mod schema;
 #[cfg(feature = "sessions")]
 mod sessions;
+#[cfg(feature = "config")]
+mod settings;
 mod table;
 mod tables;
 mod transaction;
@@ -17,5 +19,9 @@ pub use nimbus_sqlite::{
     Database, Durability, OpenOptions, SqliteError, TransactionHandle, rusqlite,
 };
 pub use options::SqliteInboxOptions;
+#[cfg(all(feature = "config", feature = "sessions"))]
+pub use sessions::SqliteSessionSettings;
 #[cfg(feature = "sessions")]
 pub use sessions::SqliteSessions;
+#[cfg(feature = "config")]
+pub use settings::SqliteInboxSettings;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 /// When a commit counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Durability {
     /// When the disk has it: a change survives the loss of power.
     #[default]

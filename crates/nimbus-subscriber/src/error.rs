@@ -28,7 +28,8 @@ pub enum SubscriberErrorKind {
 #[derive(Debug)]
 pub struct SubscriberError {
     kind: SubscriberErrorKind,
-    endpoint: String,
+    /// The subscriber, or the file that configures it.
+    subject: String,
     problems: Vec<String>,
     /// In a box: what rarely fails should return something small.
     report: Option<Box<RunReport>>,
@@ -39,7 +40,18 @@ impl SubscriberError {
     pub(crate) fn configuration(endpoint: &str, problems: Vec<String>) -> Self {
         Self {
             kind: SubscriberErrorKind::Configuration,
-            endpoint: endpoint.to_owned(),
+            subject: subscriber(endpoint),
+            problems,
+            report: None,
+            source: None,
+        }
+    }
+
+    #[cfg(feature = "config")]
+    pub(crate) fn configuration_file(path: &std::path::Path, problems: Vec<String>) -> Self {
+        Self {
+            kind: SubscriberErrorKind::Configuration,
+            subject: format!("the configuration {}", path.display()),
             problems,
             report: None,
             source: None,
@@ -49,7 +61,7 @@ impl SubscriberError {
     pub(crate) fn inbox(endpoint: &EndpointId, error: nimbus_inbox_core::Error) -> Self {
         Self {
             kind: SubscriberErrorKind::Inbox,
-            endpoint: endpoint.as_str().to_owned(),
+            subject: subscriber(endpoint.as_str()),
             problems: Vec::new(),
             report: None,
             source: Some(Box::new(error)),
@@ -59,7 +71,7 @@ impl SubscriberError {
     pub(crate) fn transport(endpoint: &EndpointId, error: TransportError) -> Self {
         Self {
             kind: SubscriberErrorKind::Transport,
-            endpoint: endpoint.as_str().to_owned(),
+            subject: subscriber(endpoint.as_str()),
             problems: Vec::new(),
             report: None,
             source: Some(Box::new(error)),
@@ -69,7 +81,7 @@ impl SubscriberError {
     pub(crate) fn receiving(endpoint: &EndpointId, report: RunReport) -> Self {
         Self {
             kind: SubscriberErrorKind::Receiving,
-            endpoint: endpoint.as_str().to_owned(),
+            subject: subscriber(endpoint.as_str()),
             problems: Vec::new(),
             report: Some(Box::new(report)),
             source: None,
@@ -95,30 +107,28 @@ impl SubscriberError {
     }
 }
 
+fn subscriber(endpoint: &str) -> String {
+    format!("subscriber {endpoint:?}")
+}
+
 impl fmt::Display for SubscriberError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let endpoint = &self.endpoint;
+        let subject = &self.subject;
         match self.kind {
             SubscriberErrorKind::Configuration => write!(
                 f,
-                "subscriber {endpoint:?} is not configured right: {}",
+                "{subject} is not configured right: {}",
                 self.problems.join("; ")
             ),
             SubscriberErrorKind::Inbox => {
-                write!(
-                    f,
-                    "subscriber {endpoint:?} did not start: its inbox can't serve"
-                )
+                write!(f, "{subject} did not start: its inbox can't serve")
             }
             SubscriberErrorKind::Transport => {
-                write!(
-                    f,
-                    "subscriber {endpoint:?} did not start: its transport can't serve"
-                )
+                write!(f, "{subject} did not start: its transport can't serve")
             }
             SubscriberErrorKind::Receiving => write!(
                 f,
-                "subscriber {endpoint:?} stopped receiving by itself, a fault of its transport; \
+                "{subject} stopped receiving by itself, a fault of its transport; \
                  start it again"
             ),
         }

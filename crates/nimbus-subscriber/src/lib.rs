@@ -3,6 +3,8 @@
 mod builder;
 mod circuit_breaker;
 mod cloud_events;
+#[cfg(feature = "config")]
+mod config;
 mod error;
 mod handler;
 mod lifecycle;
@@ -16,6 +18,8 @@ mod session;
 pub use builder::SubscriberBuilder;
 pub use circuit_breaker::CircuitBreaker;
 pub use cloud_events::{AttributeSource, CloudEventMapping, ContentMode, EventTypeRule};
+#[cfg(feature = "config")]
+pub use config::{Configuration, Providers, Setting};
 pub use error::{SubscriberError, SubscriberErrorKind};
 pub use handler::{
     EventHandler, FailureClass, HandlerContext, HandlerError, Handoff, PublishError,

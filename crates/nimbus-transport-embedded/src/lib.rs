@@ -10,6 +10,8 @@ mod options;
 mod schema;
 mod send;
 mod sessions;
+#[cfg(feature = "config")]
+mod settings;
 mod shared;
 mod transport;
 
@@ -19,6 +21,8 @@ pub use inspect::{DeadLetter, Inspector, QueueCounts};
 pub use nimbus_sqlite::Durability;
 pub use options::EmbeddedOptions;
 pub use schema::ddl;
+#[cfg(feature = "config")]
+pub use settings::EmbeddedSettings;
 pub use transport::EmbeddedTransport;
 
 /// Reason of a dead letter that was delivered as often as the

@@ -4,7 +4,11 @@ mod envelope;
 mod error;
 mod parked;
 mod schema;
+#[cfg(feature = "config")]
+mod settings;
 mod state;
 mod store;
 
+#[cfg(feature = "config")]
+pub use settings::SqliteSessionSettings;
 pub use store::SqliteSessions;

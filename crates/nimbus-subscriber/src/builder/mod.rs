@@ -1,6 +1,8 @@
 //! Building a subscriber; every problem of the configuration is found at once.
 
 mod checks;
+#[cfg(feature = "config")]
+mod configured;
 mod layers;
 
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub struct SubscriberBuilder {
     endpoint: String,
     problems: Vec<String>,
     inbox: Option<InboxSetup>,
+    #[cfg(feature = "config")]
+    transport: Option<Arc<dyn Transport>>,
     session_store: Option<Arc<dyn SessionStore>>,
     cloud_events: CloudEvents,
     handlers: Handlers,
@@ -51,6 +55,8 @@ impl SubscriberBuilder {
             endpoint,
             problems: Vec::new(),
             inbox: None,
+            #[cfg(feature = "config")]
+            transport: None,
             session_store: None,
             cloud_events: CloudEvents::default(),
             handlers: Handlers::default(),
@@ -231,6 +237,8 @@ impl SubscriberBuilder {
         mut self,
         transport: Arc<dyn Transport>,
     ) -> Result<Subscriber, SubscriberError> {
+        #[cfg(feature = "config")]
+        self.refuse_second_transport();
         let endpoint = self.check(&*transport);
         let Some(endpoint) = endpoint.filter(|_| self.problems.is_empty()) else {
             return Err(SubscriberError::configuration(

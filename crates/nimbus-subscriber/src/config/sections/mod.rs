@@ -1,0 +1,7 @@
+//! The keys that are the subscriber's own; those of providers stand in the same sections.
+
+mod inbox;
+mod retry;
+mod root;
+
+pub(super) use root::{Root, SubscriberOptions, is_ours};
