@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use config::{Value, ValueKind};
+use nimbus_inbox_core::InboxStoreKind;
 
 use super::Configuration;
 use super::keys::{KeyPath, Keys, Kind, keys_of};
@@ -103,14 +104,16 @@ fn known_keys(providers: &Providers, environment: &Environment, file: &Table) ->
     let mut keys = keys_of::<Root>();
     let name = |choice: &Choice| selected(choice, environment, file);
     if let Some(section) = keys.table_mut(TRANSPORT.section) {
-        add_provider(section, providers.transports.keys(), name(&TRANSPORT));
+        let transport = name(&TRANSPORT).map(|name| name.to_ascii_lowercase());
+        add_provider(section, providers.transports.keys(), transport);
     }
     if let Some(section) = keys.table_mut(INBOX.section) {
-        add_provider(section, providers.inboxes.keys(), name(&INBOX));
+        let store = name(&INBOX).map(|name| InboxStoreKind::from(name.as_str()).to_string());
+        add_provider(section, providers.inboxes.keys(), store);
     }
     if let Some(section) = keys.table_mut(SESSION_STORE.section) {
-        let stores = providers.session_stores.keys();
-        add_provider(section, stores, name(&SESSION_STORE));
+        let store = name(&SESSION_STORE).map(|name| name.to_ascii_lowercase());
+        add_provider(section, providers.session_stores.keys(), store);
     }
     for name in TOOL_SECTIONS {
         keys.insert(name, Kind::Unread);
@@ -146,10 +149,7 @@ fn add_provider<'a>(
 ) {
     let mut found = false;
     for (name, keys) in providers {
-        if selected
-            .as_ref()
-            .is_some_and(|selected| selected.eq_ignore_ascii_case(name))
-        {
+        if selected.as_deref() == Some(name) {
             section.extend(keys);
             found = true;
         } else {
@@ -205,7 +205,14 @@ fn assemble(
         let stores = &providers.session_stores;
         stores.select(section.store.as_deref(), sessions, problems)
     });
-    let configuration = Configuration {
+    if !problems.is_empty() {
+        let transport = transport.as_ref().and_then(Selection::missing);
+        let inbox = inbox.iter().flatten().find_map(Selection::missing);
+        let sessions = session_store.iter().flatten().find_map(Selection::missing);
+        let missing = [transport, inbox, sessions].into_iter().flatten();
+        missing.for_each(|reason| problems.add(reason));
+    }
+    Some(Configuration {
         path: path.to_owned(),
         endpoint: endpoint?,
         transport: transport?,
@@ -213,13 +220,7 @@ fn assemble(
         session_store: transposed(session_store)?,
         options,
         sections,
-    };
-    if !problems.is_empty() {
-        configuration
-            .missing()
-            .for_each(|reason| problems.add(reason));
-    }
-    Some(configuration)
+    })
 }
 
 /// Takes what belongs to the provider out of a section.

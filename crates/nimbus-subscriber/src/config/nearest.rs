@@ -1,3 +1,5 @@
+use std::cmp::Reverse;
+
 use strsim::damerau_levenshtein;
 
 /// What to tell someone who wrote `name`, where only these are known.
@@ -13,13 +15,17 @@ pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str
 /// The known name that `name` most likely means, if any is near.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(name);
-    let farthest = (wanted.chars().count() / 3).max(1);
-    known
-        .into_iter()
-        .map(|known| (damerau_levenshtein(&wanted, &plain(known)), known))
-        .filter(|(distance, _)| *distance <= farthest)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+    let farthest = (wanted.chars().count() * 2 / 5).max(1);
+    let near = known.into_iter().filter_map(|known| {
+        let plain = plain(known);
+        let distance = damerau_levenshtein(&wanted, &plain);
+        let begins_alike = wanted
+            .chars()
+            .zip(plain.chars())
+            .take_while(|(a, b)| a == b);
+        (distance <= farthest).then(|| (distance, Reverse(begins_alike.count()), known))
+    });
+    near.min().map(|(_, _, known)| known)
 }
 
 /// Case, dashes and underscores are where names are remembered wrong.
@@ -46,6 +52,10 @@ mod tests {
         assert_eq!(
             suggestion("password", known),
             "known are retention, store, store_timeout"
+        );
+        assert_eq!(
+            nearest("max_retry", ["max_delay", "max_retries"]),
+            Some("max_retries")
         );
         assert_eq!(nearest("", known), None);
         assert_eq!(nearest(&"x".repeat(1_000_000), known), None);

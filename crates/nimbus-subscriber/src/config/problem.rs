@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use super::keys::KeyPath;
 pub(super) struct Problems {
     file: PathBuf,
     found: Vec<String>,
+    /// The keys of which something was told.
+    told: BTreeSet<String>,
 }
 
 impl Problems {
@@ -19,6 +22,7 @@ impl Problems {
         Self {
             file: file.to_owned(),
             found: Vec::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -32,7 +36,17 @@ impl Problems {
 
     /// About a key, wherever it was given or should be.
     pub(super) fn at_key(&mut self, key: &KeyPath, problem: impl Display) {
-        self.add(format!("{} in {}: {problem}", key, self.file.display()));
+        self.told.insert(key.to_string());
+        self.add(format!("{key} in {}: {problem}", self.file.display()));
+    }
+
+    /// About a key that is needed and not there, unless it is there and wrong.
+    pub(super) fn missing(&mut self, key: &KeyPath, advice: Option<&str>) {
+        if !self.told.contains(&key.to_string()) {
+            let advice = advice.map(|advice| format!("; {advice}"));
+            let advice = advice.unwrap_or_default();
+            self.at_key(key, format!("this key is missing{advice}"));
+        }
     }
 
     /// About a variable.
@@ -43,7 +57,10 @@ impl Problems {
     /// About a value, which knows where it comes from.
     pub(super) fn at_value(&mut self, key: &KeyPath, value: &Value, problem: impl Display) {
         match value.origin() {
-            Some(variable) => self.at_variable(variable, problem),
+            Some(variable) => {
+                self.told.insert(key.to_string());
+                self.at_variable(variable, problem);
+            }
             None => self.at_key(key, problem),
         }
     }

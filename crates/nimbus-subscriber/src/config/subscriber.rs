@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use super::providers::Selection;
 use super::{Configuration, Providers};
 use crate::builder::SubscriberBuilder;
 use crate::error::SubscriberError;
@@ -50,7 +51,7 @@ impl Configuration {
         let session_store = self.open_session_store().await.map_err(failed)?;
 
         let mut builder = SubscriberBuilder::new(self.endpoint.as_str().to_owned()).on(transport);
-        if let Some(super::providers::Selection::Ready(setup)) = &self.inbox {
+        if let Some(Selection::Ready(setup)) = &self.inbox {
             builder = builder.inbox(setup.clone());
         }
         if let Some(store) = session_store {
@@ -58,6 +59,7 @@ impl Configuration {
         }
         let options = &self.options;
         builder = builder.retry_policies(options.retries.clone());
+        builder = options.timeouts.apply(builder);
         if let Some(sessions) = options.concurrent_sessions {
             builder = builder.concurrent_sessions(sessions);
         }

@@ -7,27 +7,24 @@ use super::keys::KeyPath;
 use super::problem::Problems;
 use super::source::Table;
 
-/// The table as a `T`. What it can't take is left out and tried again, so that all of it is found.
+/// The table as a `T`. What it can't take is added to the problems and left out, so that all of it
+/// is found.
 pub(super) fn typed<T: DeserializeOwned>(
     mut table: Table,
     section: &KeyPath,
     problems: &mut Problems,
 ) -> Option<T> {
-    let mut right = true;
     loop {
         let error = match T::deserialize(Value::new(None, table.clone())) {
-            Ok(typed) => return right.then_some(typed),
+            Ok(typed) => return Some(typed),
             Err(error) => error,
         };
-        right = false;
         let wrong = Wrong::from(error);
         let name = wrong.key.split(['.', '[']).next().unwrap_or_default();
         let Some(value) = table.remove(name) else {
-            let reason = masked(wrong.reason, &table);
-            if wrong.key.is_empty() {
-                problems.at_key(section, reason);
-            } else {
-                problems.at_key(&section.key(&wrong.key), reason);
+            match wrong.key.as_str() {
+                "" => problems.at_key(section, masked(wrong.reason, &table)),
+                key => problems.missing(&section.key(key), None),
             }
             return None;
         };
@@ -55,7 +52,7 @@ impl From<ConfigError> for Wrong {
             },
             ConfigError::NotFound(key) => Self {
                 key,
-                reason: "this key is missing".to_owned(),
+                reason: "a key is missing in it".to_owned(),
             },
             other => Self {
                 key: String::new(),

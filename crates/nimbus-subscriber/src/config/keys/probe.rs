@@ -272,7 +272,6 @@ mod tests {
 
     #[derive(Deserialize)]
     #[serde(default)]
-    #[expect(dead_code, reason = "only its shape counts")]
     struct Outer {
         on: bool,
         count: Option<NonZeroU32>,

@@ -3,5 +3,6 @@
 mod inbox;
 mod retry;
 mod root;
+mod timeout;
 
 pub(super) use root::{Root, SubscriberOptions, is_ours};

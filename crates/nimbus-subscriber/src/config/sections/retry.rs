@@ -19,16 +19,16 @@ pub(super) struct RetrySection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
-    error_contains: String,
+    error_contains: Option<String>,
     event_type: Option<String>,
-    policy: Policy,
+    policy: Option<Policy>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Policy {
     backoff: Option<BackoffName>,
-    delay: HumanDuration,
+    delay: Option<HumanDuration>,
     max_delay: Option<HumanDuration>,
     max_retries: Option<u32>,
     jitter: Option<JitterName>,
@@ -54,36 +54,55 @@ enum JitterName {
 impl RetrySection {
     pub(super) fn policies(&self, problems: &mut Problems) -> RetryPolicies {
         let section = KeyPath::root().key("retry");
-        let mut policies = RetryPolicies::default();
-        if let Some(policy) = &self.default {
-            policies.default = Some(policy.policy(&section.key("default"), problems));
-        }
+        let default = self.default.as_ref();
         let events = section.key("events");
-        for (event_type, policy) in &self.events {
-            let policy = policy.policy(&events.chosen(event_type), problems);
-            policies.by_event_type.insert(event_type.clone(), policy);
-        }
+        let by_event_type = self.events.iter().filter_map(|(event_type, policy)| {
+            let policy = policy.policy(&events.chosen(event_type), problems)?;
+            Some((event_type.clone(), policy))
+        });
+        let by_event_type = by_event_type.collect();
         let rules = section.key("rules");
-        for (index, rule) in self.rules.iter().enumerate() {
-            let key = rules.element(index);
-            let policy = rule.policy.policy(&key.key("policy"), problems);
-            if rule.error_contains.is_empty() {
+        let made = self.rules.iter().enumerate();
+        let made = made.filter_map(|(index, rule)| rule.rule(&rules.element(index), problems));
+        RetryPolicies {
+            rules: made.collect(),
+            by_event_type,
+            default: default.and_then(|policy| policy.policy(&section.key("default"), problems)),
+        }
+    }
+}
+
+impl Rule {
+    fn rule(&self, key: &KeyPath, problems: &mut Problems) -> Option<RetryRule> {
+        let text = self.error_contains.as_deref();
+        match text {
+            None => problems.missing(&key.key("error_contains"), None),
+            Some("") => {
                 let problem = "every text contains nothing; set retry.default to retry them all";
                 problems.at_key(&key.key("error_contains"), problem);
             }
-            let mut made = RetryRule::error_contains(&rule.error_contains, policy);
-            if let Some(event_type) = &rule.event_type {
-                made = made.for_event(event_type);
-            }
-            policies.rules.push(made);
+            Some(_) => {}
         }
-        policies
+        let at = key.key("policy");
+        if self.policy.is_none() {
+            problems.missing(&at, None);
+        }
+        let policy = self.policy.as_ref()?.policy(&at, problems)?;
+        let rule = RetryRule::error_contains(text?, policy);
+        Some(match &self.event_type {
+            Some(event_type) => rule.for_event(event_type),
+            None => rule,
+        })
     }
 }
 
 impl Policy {
-    fn policy(&self, key: &KeyPath, problems: &mut Problems) -> RetryPolicy {
-        let delay = self.delay.0;
+    fn policy(&self, key: &KeyPath, problems: &mut Problems) -> Option<RetryPolicy> {
+        let jitter = self.jitter(&key.key("jitter_share"), problems);
+        let Some(HumanDuration(delay)) = self.delay else {
+            problems.missing(&key.key("delay"), None);
+            return None;
+        };
         let mut policy = match self.backoff.unwrap_or(BackoffName::Exponential) {
             BackoffName::Fixed => RetryPolicy::fixed(delay),
             BackoffName::Linear => RetryPolicy::linear(delay),
@@ -95,29 +114,30 @@ impl Policy {
         if let Some(retries) = self.max_retries {
             policy = policy.max_retries(retries);
         }
-        match (self.jitter, self.jitter_share) {
-            (None, None) => policy,
-            (Some(JitterName::None), None) => policy.jitter(Jitter::None),
-            (Some(JitterName::Full), None) => policy.jitter(Jitter::Full),
-            (Some(JitterName::Bounded), Some(share)) if (0.0..=1.0).contains(&share) => {
-                policy.jitter(Jitter::Bounded(share))
+        Some(match jitter {
+            Some(jitter) => policy.jitter(jitter),
+            None => policy,
+        })
+    }
+
+    /// The jitter, unless it is the backoff's own.
+    fn jitter(&self, share_key: &KeyPath, problems: &mut Problems) -> Option<Jitter> {
+        let bounds = "bounded jitter takes a share of the delay, from 0 to 1";
+        if self.jitter.is_none() && self.jitter_share.is_some() {
+            problems.at_key(share_key, "only jitter = \"bounded\" takes a share");
+        }
+        match (self.jitter?, self.jitter_share) {
+            (JitterName::None, None) => return Some(Jitter::None),
+            (JitterName::Full, None) => return Some(Jitter::Full),
+            (JitterName::Bounded, Some(share)) if (0.0..=1.0).contains(&share) => {
+                return Some(Jitter::Bounded(share));
             }
-            (Some(JitterName::Bounded), Some(_)) => {
-                let problem = "it takes a share of the delay, from 0 to 1";
-                problems.at_key(&key.key("jitter_share"), problem);
-                policy
-            }
-            (Some(JitterName::Bounded), None) => {
-                let problem = "this key is missing; bounded jitter takes a share of the delay, \
-                               from 0 to 1";
-                problems.at_key(&key.key("jitter_share"), problem);
-                policy
-            }
-            (_, Some(_)) => {
-                let problem = "only jitter = \"bounded\" takes a share";
-                problems.at_key(&key.key("jitter_share"), problem);
-                policy
+            (JitterName::Bounded, Some(_)) => problems.at_key(share_key, bounds),
+            (JitterName::Bounded, None) => problems.missing(share_key, Some(bounds)),
+            (JitterName::None | JitterName::Full, Some(_)) => {
+                problems.at_key(share_key, "only jitter = \"bounded\" takes a share");
             }
         }
+        None
     }
 }

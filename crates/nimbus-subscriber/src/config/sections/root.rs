@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::inbox::InboxSection;
 use super::retry::RetrySection;
+use super::timeout::{TimeoutSection, Timeouts};
 use crate::config::keys::KeyPath;
 use crate::config::problem::Problems;
 use crate::retry::RetryPolicies;
@@ -24,6 +25,7 @@ pub(in crate::config) struct Root {
     pub(in crate::config) inbox: Option<InboxSection>,
     pub(in crate::config) session_store: Option<SessionStoreSection>,
     retry: RetrySection,
+    timeout: TimeoutSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -50,16 +52,15 @@ pub(in crate::config) struct SubscriberOptions {
     pub(in crate::config) session_idle: Option<Duration>,
     pub(in crate::config) drain_deadline: Option<Duration>,
     pub(in crate::config) retries: RetryPolicies,
+    pub(in crate::config) timeouts: Timeouts,
 }
 
 impl Root {
     pub(in crate::config) fn endpoint(&self, problems: &mut Problems) -> Option<EndpointId> {
         let key = KeyPath::root().key("endpoint");
         let Some(name) = &self.endpoint else {
-            problems.at_key(
-                &key,
-                "this key is missing; name the endpoint, such as \"BillingEndpoint\"",
-            );
+            let advice = "name the endpoint, such as \"BillingEndpoint\"";
+            problems.missing(&key, Some(advice));
             return None;
         };
         EndpointId::new(name)
@@ -87,6 +88,7 @@ impl Root {
             session_idle: self.session_idle.map(Duration::from),
             drain_deadline: self.drain_deadline.map(Duration::from),
             retries: self.retry.policies(problems),
+            timeouts: self.timeout.timeouts(problems),
         }
     }
 }

@@ -6,16 +6,19 @@ use config::{Value, ValueKind};
 use super::Table;
 use crate::config::PREFIX;
 use crate::config::keys::{KeyPath, Keys, Kind, each_value};
-use crate::config::nearest::{nearest, suggestion};
+use crate::config::nearest::nearest;
 use crate::config::problem::Problems;
 
 const SEPARATOR: &str = "__";
+
+/// What the names of ours begin with when a separator was forgotten.
+const OTHER_PREFIX: &str = "NIMBUS_";
 
 /// The variables of this project.
 pub(in crate::config) struct Environment {
     /// Without the prefix.
     ours: BTreeMap<String, OsString>,
-    /// What looks like ours and is not.
+    /// What looks like ours and is not, without the [`OTHER_PREFIX`].
     others: Vec<String>,
 }
 
@@ -32,8 +35,8 @@ impl Environment {
             let name = name.to_string_lossy();
             if let Some(rest) = stripped(&name, PREFIX) {
                 environment.ours.insert(rest.to_owned(), value);
-            } else if stripped(&name, "NIMBUS_").is_some() {
-                environment.others.push(name.into_owned());
+            } else if let Some(rest) = stripped(&name, OTHER_PREFIX) {
+                environment.others.push(rest.to_owned());
             }
         }
         environment
@@ -64,8 +67,7 @@ impl Environment {
                     continue;
                 }
                 Resolved::Unknown => {
-                    let known = variables(&root, &segments);
-                    let advice = suggestion(&variable, known.iter().map(String::as_str));
+                    let advice = advice(&name, &variables(&root, &segments));
                     problems.at_variable(&variable, format!("it names no setting; {advice}"));
                     continue;
                 }
@@ -81,12 +83,15 @@ impl Environment {
                 }
             }
         }
-        for name in self.others {
-            let known = variables(&root, &[]);
-            if let Some(meant) = nearest(&name, known.iter().map(String::as_str)) {
+        let known = variables(&root, &[]);
+        for name in &self.others {
+            // One that stands near by chance, such as a home directory's, is not worth a line.
+            let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+            if let Some(meant) = known.iter().find(|known| plain(known) == plain(name)) {
                 tracing::warn!(
-                    variable = %name,
-                    "this environment variable is not read; if it is meant as a setting, call it {meant}"
+                    variable = %format_args!("{OTHER_PREFIX}{name}"),
+                    "this environment variable is not read; if it is meant as a setting, call it \
+                     {PREFIX}{meant}"
                 );
             }
         }
@@ -139,12 +144,24 @@ fn resolve(root: &Kind, segments: &[&str]) -> Resolved {
     }
 }
 
-/// Every variable there is, with names that the user chooses taken from `given`.
+/// What to tell someone who wrote `name`, without the prefix.
+fn advice(name: &str, known: &[String]) -> String {
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean {PREFIX}{meant}?"),
+        None => {
+            let known: Vec<_> = known.iter().map(|name| format!("{PREFIX}{name}")).collect();
+            format!("known are {}", known.join(", "))
+        }
+    }
+}
+
+/// Every variable there is, without the prefix, with names that the user chooses taken from `given`.
 fn variables(root: &Kind, given: &[&str]) -> Vec<String> {
     let mut names = Vec::new();
     let chosen = |depth| given.get(depth).copied().unwrap_or("<name>").to_owned();
     each_value(root, &KeyPath::root(), &chosen, &mut |path, _| {
-        names.extend(path.variable());
+        let variable = path.variable();
+        names.extend(variable.and_then(|name| Some(name.strip_prefix(PREFIX)?.to_owned())));
     });
     names
 }
