@@ -87,10 +87,7 @@ fn a_variable_that_names_nothing_is_refused() {
     ] {
         let expected =
             format!("the environment variable {expected}").replace("nimbus__", "NIMBUS__");
-        assert!(
-            problems.iter().any(|p| *p == expected),
-            "{expected}: {problems:#?}"
-        );
+        assert!(problems.contains(&expected), "{expected}: {problems:#?}");
     }
     assert_eq!(problems.len(), variables.len() - 1, "{problems:#?}");
 }
