@@ -1,7 +1,7 @@
 use std::path::Path;
 
-use nimbus_sqlite::rusqlite::params;
-use nimbus_sqlite::{Database, OpenOptions, Schema, SqliteError};
+use nimbus_sqlite::rusqlite::{Connection, params};
+use nimbus_sqlite::{Database, OpenOptions, Schema, SqliteError, TransactionHandle};
 
 /// One run of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,21 +39,29 @@ impl Ledger {
         Ok(Self(database))
     }
 
+    /// The database, for an inbox that is in the same file.
+    #[must_use]
+    pub fn database(&self) -> &Database {
+        &self.0
+    }
+
     /// Adds a row; durable when it returns.
     ///
     /// # Errors
     ///
     /// When the row can't be written.
     pub async fn enter(&self, entry: Entry) -> Result<(), SqliteError> {
-        self.0
-            .write(move |transaction| {
-                transaction
-                    .prepare_cached(
-                        "INSERT INTO entries (session, number, process) VALUES (?1, ?2, ?3)",
-                    )?
-                    .execute(params![entry.session, entry.number, entry.process])
-            })
-            .await?;
+        self.0.write(move |tx| insert(tx, &entry)).await?;
+        Ok(())
+    }
+
+    /// Adds a row that becomes durable with the transaction.
+    ///
+    /// # Errors
+    ///
+    /// When the row can't be written.
+    pub async fn enter_in(tx: &mut TransactionHandle, entry: Entry) -> Result<(), SqliteError> {
+        tx.call(move |tx| insert(tx, &entry)).await?;
         Ok(())
     }
 
@@ -78,4 +86,10 @@ impl Ledger {
             })
             .await
     }
+}
+
+fn insert(connection: &Connection, entry: &Entry) -> nimbus_sqlite::rusqlite::Result<usize> {
+    connection
+        .prepare_cached("INSERT INTO entries (session, number, process) VALUES (?1, ?2, ?3)")?
+        .execute(params![entry.session, entry.number, entry.process])
 }

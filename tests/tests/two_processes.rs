@@ -21,6 +21,38 @@ const DEADLINE: Duration = Duration::from_secs(240);
 /// process that made the first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_consumers_lose_nothing_and_keep_the_order() -> anyhow::Result<()> {
+    run(Form::Beside).await?;
+    Ok(())
+}
+
+/// SUB-39, INB-41: the same with handlers that record in their own transaction, in the database of
+/// their effects. A kill can no longer fall between effect and record: nothing runs twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_consumers_that_claim_repeat_nothing() -> anyhow::Result<()> {
+    assert_eq!(run(Form::Claiming).await?, 0);
+    Ok(())
+}
+
+/// Where a consumer's records are.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Beside its effects, made by the subscriber.
+    Beside,
+    /// In the transaction of its effects.
+    Claiming,
+}
+
+impl Form {
+    fn argument(self) -> &'static str {
+        match self {
+            Self::Beside => "beside",
+            Self::Claiming => "claiming",
+        }
+    }
+}
+
+/// Says how many handlers ran a second time.
+async fn run(form: Form) -> anyhow::Result<usize> {
     let directory = tempfile::tempdir()?;
     let directory = directory.path();
     let transport = queue(directory).await?;
@@ -28,7 +60,7 @@ async fn killed_consumers_lose_nothing_and_keep_the_order() -> anyhow::Result<()
     publish(&transport).await?;
     let ledger = Ledger::open(directory).await?;
 
-    let mut consumers = Consumers::start(directory)?;
+    let mut consumers = Consumers::start(directory, form)?;
     let mut chance = Chance(0x5eed);
     let begun = Instant::now();
     let published = waiting(&transport).await?;
@@ -60,12 +92,12 @@ async fn killed_consumers_lose_nothing_and_keep_the_order() -> anyhow::Result<()
     let second_runs = check_effects(&entries, &killed);
     check_outcomes(&transport).await?;
     println!(
-        "{} events, {} kills, {second_runs} second runs in the documented window, {:?}",
+        "{form:?}: {} events, {} kills, {second_runs} second runs in the documented window, {:?}",
         SESSIONS * STEPS,
         killed.len(),
         begun.elapsed()
     );
-    Ok(())
+    Ok(second_runs)
 }
 
 /// How many messages wait at the endpoint in any form.
@@ -163,15 +195,17 @@ async fn check_outcomes(transport: &EmbeddedTransport) -> anyhow::Result<()> {
 /// The two processes, restarted under a new name after each kill.
 struct Consumers<'a> {
     directory: &'a Path,
+    form: Form,
     running: Vec<(String, Child)>,
     started: u32,
     killed: BTreeSet<String>,
 }
 
 impl<'a> Consumers<'a> {
-    fn start(directory: &'a Path) -> anyhow::Result<Self> {
+    fn start(directory: &'a Path, form: Form) -> anyhow::Result<Self> {
         let mut consumers = Self {
             directory,
+            form,
             running: Vec::new(),
             started: 0,
             killed: BTreeSet::new(),
@@ -189,6 +223,7 @@ impl<'a> Consumers<'a> {
         let child = Command::new(env!("CARGO_BIN_EXE_consumer"))
             .arg(self.directory)
             .arg(&name)
+            .arg(self.form.argument())
             .stdin(Stdio::piped())
             .spawn()?;
         Ok((name, child))
