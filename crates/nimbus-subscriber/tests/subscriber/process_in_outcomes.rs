@@ -1,5 +1,6 @@
 //! What becomes of a handler's own transaction, and of the message, in every end of the handler.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nimbus_inbox_core::{Error, ErrorKind, Inbox, InboxSetup};
@@ -255,25 +256,39 @@ async fn an_inbox_of_another_endpoint_runs_nothing() {
     );
 }
 
-/// SUB-39: after a rollback a handler may try once more in the same run.
+/// SUB-39: after a rollback a handler may try once more in the same run, whether its work failed or
+/// the store.
 #[tokio::test(start_paused = true)]
 async fn a_handler_may_try_again_after_a_rollback() {
-    let world = World::new().await;
-    world.script.fail("a", 1);
-    let report = run(
-        &world,
-        async |tools: Tools, event: OrderPlaced, context| match tools
-            .work(event.clone(), &context)
-            .await
-        {
-            Ok(()) => Ok(()),
-            Err(_) => tools.work(event, &context).await,
-        },
-    )
-    .await;
-    assert_eq!((report.handled, report.failed), (1, 0));
-    assert_eq!(world.script.done(), ["a"]);
-    assert_eq!(world.recorded(), ["m-a"]);
+    for store_fails in [true, false] {
+        let world = World::new().await;
+        let process = world.process();
+        if store_fails {
+            let fault = When::record().first(1);
+            process.store.inject(fault, Fault::transient());
+        } else {
+            world.script.fail("a", 1);
+        }
+        world.place("a").await;
+        let builder = subscriber(
+            &world,
+            &process,
+            async |tools: Tools, event: OrderPlaced, context: HandlerContext| match tools
+                .work(event.clone(), &context)
+                .await
+            {
+                Ok(()) => Ok(()),
+                Err(_) => tools.work(event, &context).await,
+            },
+        );
+        let running = process.start(builder);
+        world.settle().await;
+        let report = running.stop().await;
+        assert_eq!((report.handled, report.failed), (1, 0));
+        assert_eq!((report.received, report.duplicates), (1, 0));
+        assert_eq!(world.script.done(), ["a"]);
+        assert_eq!(world.recorded(), ["m-a"]);
+    }
 }
 
 /// SUB-39, INB-11: a step that fails before the commit leaves neither, and the message is delivered
@@ -307,6 +322,8 @@ enum Reaction {
     SwallowsIt,
     CallsItFailed,
     TriesAgain,
+    /// It doesn't wait for the answer.
+    CutsItOff,
 }
 
 /// SUB-39, INB-26: whether a commit whose answer was lost took effect is found out by the
@@ -319,14 +336,16 @@ async fn a_commit_in_doubt_is_decided_by_the_redelivery() {
         Reaction::SwallowsIt,
         Reaction::CallsItFailed,
         Reaction::TriesAgain,
+        Reaction::CutsItOff,
     ] {
         for took_effect in [true, false] {
             let world = World::new().await;
             let process = world.process();
-            let fault = if took_effect {
-                Fault::answer_lost()
-            } else {
-                Fault::transient()
+            let fault = match (reaction, took_effect) {
+                (Reaction::CutsItOff, true) => Fault::hang().after_effect(),
+                (Reaction::CutsItOff, false) => Fault::hang(),
+                (_, true) => Fault::answer_lost(),
+                (_, false) => Fault::transient(),
             };
             process.store.inject(When::commit().first(1), fault);
             world.place("a").await;
@@ -334,10 +353,14 @@ async fn a_commit_in_doubt_is_decided_by_the_redelivery() {
                 &world,
                 &process,
                 move |tools: Tools, event: OrderPlaced, context: HandlerContext| async move {
-                    let ended = tools.work(event.clone(), &context).await;
+                    let work = tools.work(event.clone(), &context);
+                    let patience = Duration::from_secs(5);
+                    let Ok(ended) = tokio::time::timeout(patience, work).await else {
+                        return Err(HandlerError::retry("too slow"));
+                    };
                     match (ended, reaction) {
                         (Ok(()), _) | (Err(_), Reaction::SwallowsIt) => Ok(()),
-                        (ended, Reaction::HandsItOn) => ended,
+                        (ended, Reaction::HandsItOn | Reaction::CutsItOff) => ended,
                         (Err(_), Reaction::CallsItFailed) => Err(HandlerError::retry("failed")),
                         (Err(_), Reaction::TriesAgain) => tools.work(event, &context).await,
                     }
@@ -369,23 +392,33 @@ async fn a_transaction_left_behind_is_decided_by_the_redelivery() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(())
     });
-    let refusals = world.script.clone();
+    let refusal = Arc::new(OnceLock::new());
+    let refused = Arc::clone(&refusal);
     run(
         &world,
-        move |tools: Tools, event: OrderPlaced, context: HandlerContext| async move {
-            let late = (tools.clone(), event.clone(), context.clone());
-            tokio::spawn(async move { tools.work(event, &context).await });
-            tokio::spawn(async move {
-                let (tools, event, context) = late;
-                tokio::time::sleep(Duration::from_secs(10)).await;
-                assert!(tools.work(event, &context).await.is_err());
-            });
-            tokio::task::yield_now().await;
-            Ok(())
+        move |tools: Tools, event: OrderPlaced, context: HandlerContext| {
+            let refused = Arc::clone(&refused);
+            async move {
+                let late = (tools.clone(), event.clone(), context.clone());
+                tokio::spawn(async move { tools.work(event, &context).await });
+                tokio::spawn(async move {
+                    let (tools, event, context) = late;
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                    let ended = tools.work(event, &context).await;
+                    refused.set(ended.map_err(|error| error.to_string()))
+                });
+                tokio::task::yield_now().await;
+                Ok(())
+            }
         },
     )
     .await;
-    assert_eq!(refusals.begun(), ["a"]);
+    assert_eq!(world.script.begun(), ["a"]);
+    let refusal = refusal.get().unwrap().as_ref().unwrap_err();
+    assert!(
+        refusal.contains("after the handler had returned"),
+        "{refusal}"
+    );
     assert_eq!(world.script.done(), ["a"]);
     assert_eq!(world.recorded(), ["m-a"]);
     assert_eq!(world.lines(), ["SkipResponse a"]);
