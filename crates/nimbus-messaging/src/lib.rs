@@ -18,8 +18,8 @@ pub use model::{
     derived_message_id, random_message_id, transition_message_id,
 };
 pub use session::{
-    Cas, ParkedCopy, ParkedRef, SessionId, SessionState, SessionStore, SessionStoreCapabilities,
-    StateVersion, VersionedState,
+    Cas, ParkedCopy, ParkedRef, SessionDirectory, SessionId, SessionOverview, SessionState,
+    SessionStore, SessionStoreCapabilities, StateVersion, VersionedState,
 };
 pub use transport::{
     Delivery, Lane, LaneLock, LaneSource, Receipt, ScheduledId, Sender, SettledSignal, Settlement,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nimbus_inbox_core::EndpointId;
 use nimbus_messaging::{
-    Address, LaneSource, Sender, Transport, TransportCapabilities, TransportError,
+    Address, LaneSource, Sender, SessionDirectory, Transport, TransportCapabilities, TransportError,
 };
 use nimbus_sqlite::Database;
 
 use crate::address::{self, EventFilter, QueueId};
 use crate::error::{self, Doing};
-use crate::inspect::Inspector;
+use crate::inspect::{EmbeddedDirectory, Inspector};
 use crate::lanes::EmbeddedLanes;
 use crate::options::EmbeddedOptions;
 use crate::schema;
@@ -219,6 +219,14 @@ impl Transport for EmbeddedTransport {
             queue,
             endpoint.as_str(),
         )))
+    }
+
+    async fn session_directory(
+        &self,
+        endpoint: &EndpointId,
+    ) -> Result<Option<Arc<dyn SessionDirectory>>, TransportError> {
+        let directory = EmbeddedDirectory::new(self.inspector(), endpoint.as_str());
+        Ok(Some(Arc::new(directory)))
     }
 }
 

@@ -21,6 +21,7 @@ pub use receipt::{Receipt, SettledSignal, Settlement, SettlementTasks, Settler};
 pub use sender::{ScheduledId, Sender};
 
 use crate::model::Address;
+use crate::session::SessionDirectory;
 
 /// A broker, as the subscriber sees it.
 #[async_trait]
@@ -53,4 +54,17 @@ pub trait Transport: Debug + Send + Sync + 'static {
     ///
     /// [`TransportError`], transient or configuration.
     async fn lanes(&self, endpoint: &EndpointId) -> Result<Box<dyn LaneSource>, TransportError>;
+
+    /// Looks at the sessions of `endpoint`, for tools; `None` where the broker can't list them,
+    /// unless a transport says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError`], transient or configuration.
+    async fn session_directory(
+        &self,
+        _endpoint: &EndpointId,
+    ) -> Result<Option<Arc<dyn SessionDirectory>>, TransportError> {
+        Ok(None)
+    }
 }

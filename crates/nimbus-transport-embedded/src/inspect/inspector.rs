@@ -15,7 +15,7 @@ use crate::shared::Shared;
 /// does, and with [`Unroutable`](TransportErrorKind::Unroutable) for an address without a queue.
 #[derive(Debug, Clone)]
 pub struct Inspector {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl Inspector {
@@ -226,7 +226,7 @@ impl Inspector {
             .await
     }
 
-    async fn find(&self, address: &Address) -> Result<QueueId, TransportError> {
+    pub(super) async fn find(&self, address: &Address) -> Result<QueueId, TransportError> {
         let name = address.as_str().to_owned();
         self.shared
             .read("looking for a queue", move |tx| address::find(tx, &name))

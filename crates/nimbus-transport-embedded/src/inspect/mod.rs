@@ -2,9 +2,11 @@
 
 mod aside;
 mod counts;
+mod directory;
 mod inspector;
 mod line;
 
 pub use aside::DeadLetter;
 pub use counts::QueueCounts;
+pub(crate) use directory::EmbeddedDirectory;
 pub use inspector::Inspector;

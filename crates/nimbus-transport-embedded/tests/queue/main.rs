@@ -4,6 +4,7 @@ mod support;
 
 mod deferral;
 mod delivery_limit;
+mod directory;
 mod files;
 mod full_disk;
 mod inspector;
