@@ -1,11 +1,12 @@
 use std::borrow::Cow;
 
 use nimbus_messaging::{
-    CloudEvent, CloudEventFault, CloudEventMode, Envelope, EventContent, EventId, Headers,
-    InvalidCloudEvent, MessageContent, MessageType, property,
+    CloudEvent, CloudEventFault, CloudEventIdentity, CloudEventMode, Envelope, EventContent,
+    EventId, Headers, MessageContent, MessageType, property,
 };
 
 use super::{CloudEventMapping, ContentMode};
+use crate::processor::{HEARTBEAT, MALFORMED};
 
 /// How this endpoint reads CloudEvents.
 #[derive(Debug, Clone, Default)]
@@ -41,17 +42,24 @@ impl CloudEvents {
         if !self.is_to_be_read(&envelope) {
             return Translated::Native(envelope);
         }
-        let Ok(stamped) = Headers::read(&envelope) else {
-            // Whoever reads it next says what is wrong with which property.
-            return Translated::Native(envelope);
+        let read = CloudEvent::decode(&envelope).and_then(|event| {
+            let json = event.json_data()?.map(Cow::into_owned);
+            Ok((event, json))
+        });
+        let (event, json) = match read {
+            Ok(read) => read,
+            Err(invalid) => {
+                let description = format!("the CloudEvent can't be taken: {invalid}");
+                let reason = reason(invalid.fault());
+                return refused(envelope, invalid.identity(), reason, description);
+            }
         };
-        let event = match CloudEvent::decode(&envelope) {
-            Ok(event) => event,
-            Err(invalid) => return refused(envelope, &invalid),
-        };
-        let json = match event.json_data() {
-            Ok(json) => json.map(Cow::into_owned),
-            Err(invalid) => return refused(envelope, &invalid),
+        let stamped = match Headers::read(&envelope) {
+            Ok(stamped) => stamped,
+            Err(malformed) => {
+                let description = malformed.to_string();
+                return refused(envelope, &event.identity(), MALFORMED, description);
+            }
         };
         let delivered_in = stamped.session_id.clone();
         let headers = self.headers(&event, stamped);
@@ -118,12 +126,16 @@ impl CloudEvents {
 fn was_translated_or_asks(envelope: &Envelope) -> bool {
     let text = |name| envelope.properties.text(name);
     text(property::CLOUD_EVENT_ID).is_some()
-        || text(property::EVENT_TYPE_ID).as_deref() == Some(crate::processor::HEARTBEAT)
+        || text(property::EVENT_TYPE_ID).as_deref() == Some(HEARTBEAT)
 }
 
 /// Keeps what the event said of itself, for what the resolver is told.
-fn refused(mut envelope: Envelope, invalid: &InvalidCloudEvent) -> Translated {
-    let said = invalid.identity();
+fn refused(
+    mut envelope: Envelope,
+    said: &CloudEventIdentity,
+    reason: &'static str,
+    description: String,
+) -> Translated {
     let unique_id = said.unique_id();
     for (name, value) in [
         (property::CLOUD_EVENT_ID, &said.id),
@@ -140,8 +152,8 @@ fn refused(mut envelope: Envelope, invalid: &InvalidCloudEvent) -> Translated {
     }
     Translated::Refused {
         envelope,
-        reason: reason(invalid.fault()),
-        description: format!("the CloudEvent can't be taken: {invalid}"),
+        reason,
+        description,
     }
 }
 

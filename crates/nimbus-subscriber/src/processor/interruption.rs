@@ -6,6 +6,9 @@ use nimbus_messaging::{MalformedMessage, TransportError, TransportErrorKind};
 /// How long one call to a broker or a session store may take.
 const CALL_BOUND: Duration = Duration::from_secs(30);
 
+/// The reason of a message that can't be read.
+pub(crate) const MALFORMED: &str = "MalformedMessage";
+
 /// Why the processing of a message stopped before its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Interruption {
@@ -48,7 +51,7 @@ impl From<nimbus_inbox_core::Error> for Interruption {
 impl From<MalformedMessage> for Interruption {
     fn from(error: MalformedMessage) -> Self {
         Self::Rejected {
-            reason: "MalformedMessage",
+            reason: MALFORMED,
             description: error.to_string(),
         }
     }

@@ -35,7 +35,7 @@ pub use classify::FailureClassifier;
 
 pub(crate) use classify::Classifiers;
 pub(crate) use event_request::HEARTBEAT;
-pub(crate) use interruption::{Interruption, bounded};
+pub(crate) use interruption::{Interruption, MALFORMED, bounded};
 pub(crate) use received::{Interrupts, Received};
 pub(crate) use services::Services;
 pub(crate) use settle::{Settled, process_and_settle};

@@ -1,5 +1,6 @@
 use std::sync::{Arc, Mutex};
 
+use nimbus_inbox_testing::BrokerOptions;
 use nimbus_messaging::{Headers, MessageContent, MessageType, property};
 use nimbus_subscriber::{
     CloudEventMapping, ContentMode, EventTypeRule, HandlerContext, SubscriberErrorKind,
@@ -257,17 +258,40 @@ async fn a_mapping_that_can_not_work_is_found_at_build_time() {
     assert_eq!(problems(ContentMode::CloudEvents, right), none);
 }
 
-/// SUB-06: properties that no message may have wrong are refused as of a native message.
+/// SUB-06: a native property of a CloudEvent that can't be read is named as of a native message, and
+/// so is the event.
 #[tokio::test(start_paused = true)]
 async fn a_wrong_native_property_of_a_cloud_event_is_named() {
-    let world = World::new().await;
-    let mut message = order("a").to("cloudEvents:");
-    message.properties.set(property::RETRY_COUNT, "many");
-    world.publish(message).await;
-    run(&world, ContentMode::AutoDetect).await;
-    let dead = world.broker.dead_letters(ENDPOINT);
-    assert_eq!(dead[0].reason, "MalformedMessage");
-    assert!(dead[0].description.contains(property::RETRY_COUNT));
-    let told: &Headers = &world.told()[0].headers;
-    assert_eq!(told.message_type, MessageType::ErrorResponse);
+    for content_mode in MODES {
+        let world = World::new().await;
+        let mut message = order("a").to(content_mode);
+        message.properties.set(property::RETRY_COUNT, "many");
+        world.publish(message).await;
+        run(&world, ContentMode::AutoDetect).await;
+        let dead = world.broker.dead_letters(ENDPOINT);
+        assert_eq!(dead[0].reason, "MalformedMessage");
+        assert!(dead[0].description.contains(property::RETRY_COUNT));
+        let told: &Headers = &world.told()[0].headers;
+        assert_eq!(told.message_type, MessageType::ErrorResponse);
+        assert_eq!(told.cloud_event_id.as_deref(), Some("a"));
+        assert_eq!(told.cloud_event_source.as_deref(), Some("/shop"));
+        assert_eq!(told.cloud_event_type.as_deref(), Some(EVENT_TYPE));
+        assert_eq!(told.cloud_event_subject.as_deref(), Some("order-a"));
+    }
+}
+
+/// SUB-06, SUB-18: a parked copy that a .NET peer sent back is native, and was a CloudEvent: it has
+/// its place where events are CloudEvents.
+#[tokio::test(start_paused = true)]
+async fn a_republished_copy_is_taken_where_events_are_cloud_events() {
+    let world = World::blocked("z", BrokerOptions::default()).await;
+    world.publish(order("a").to("structured")).await;
+    run(&world, ContentMode::CloudEvents).await;
+    let copy = world.parked().pop().unwrap();
+    let elsewhere = World::new().await;
+    elsewhere.publish(copy.envelope).await;
+    run(&elsewhere, ContentMode::CloudEvents).await;
+    assert_eq!(elsewhere.script.done(), ["a"]);
+    assert!(elsewhere.is_recorded("m-a"));
+    elsewhere.assert_idle();
 }

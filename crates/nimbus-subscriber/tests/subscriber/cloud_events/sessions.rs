@@ -30,7 +30,7 @@ async fn the_session_is_the_brokers_else_the_events_own() {
             stray("c"),
         ] {
             world.publish(event.to(content_mode)).await;
-            run(&world, ContentMode::AutoDetect).await;
+            run(&world, ContentMode::CloudEvents).await;
         }
         assert_eq!(world.script.done(), ["a", "b", "c"], "{content_mode}");
         let told = world.told();
