@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 /// The longest id, name or type that is read, in bytes. Messages carry them as properties, several
 /// times over.
-const LONGEST_TEXT: usize = 4 * 1024;
+pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 
 /// The members of one JSON object, each still as it was written.
 pub(super) struct Fields(BTreeMap<String, Box<RawValue>>);
@@ -49,22 +49,9 @@ impl Fields {
         Ok(text)
     }
 
-    /// A string that may be missing or `null`.
-    pub(super) fn optional_name(&self, name: &str) -> Result<Option<String>, String> {
-        match self.0.get(name) {
-            None => Ok(None),
-            Some(raw) if raw.get() == "null" => Ok(None),
-            Some(_) => self.name(name).map(Some),
-        }
-    }
-
     /// An object that must be there, as it was written.
     pub(super) fn object(&self, name: &str) -> Result<Box<RawValue>, String> {
-        let raw = self.required(name)?;
-        if !raw.get().starts_with('{') {
-            return Err(format!("{name} is {}, not an object", kind(raw)));
-        }
-        Ok(raw.to_owned())
+        object(name, self.required(name)?.get())
     }
 
     fn required(&self, name: &str) -> Result<&RawValue, String> {
@@ -73,6 +60,15 @@ impl Fields {
             .map(|raw| &**raw)
             .ok_or_else(|| format!("no {name}"))
     }
+}
+
+/// An object, as it was written.
+pub(super) fn object(name: &str, json: &str) -> Result<Box<RawValue>, String> {
+    let raw: &RawValue = serde_json::from_str(json).map_err(|error| not_json(&error))?;
+    if !raw.get().starts_with('{') {
+        return Err(format!("{name} is {}, not an object", kind(raw)));
+    }
+    Ok(raw.to_owned())
 }
 
 /// Checks that a text is an instant.

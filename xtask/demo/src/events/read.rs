@@ -90,7 +90,7 @@ fn parse_line(bytes: &[u8]) -> Result<Event, String> {
     }
     let fields = Fields::parse(text)?;
     let event = if fields.has("specversion") {
-        cloud_event::parse(&fields)?
+        cloud_event::parse(text)?
     } else if fields.has("messageId") || !fields.has("source") {
         order_event::parse(&fields)?
     } else {

@@ -159,6 +159,21 @@ fn an_invalid_cloud_event_is_reported_by_its_attribute() {
     assert!(reason(with(CLOUD, "time", "\"noon\"")).contains("RFC 3339"));
     assert!(reason(with(CLOUD, "data_base64", "\"AA==\"")).contains("data_base64"));
     assert!(reason(with(CLOUD, "datacontenttype", "\"text/xml\"")).contains("text/xml"));
+    assert!(reason(with(CLOUD, "tenantId", "\"x\"")).contains("tenantId"));
+    assert_eq!(
+        reason(with(CLOUD, "sessionid", "\" \"")),
+        "sessionid is empty"
+    );
+    assert_eq!(
+        reason(with(CLOUD, "data", "[1]")),
+        "data is an array, not an object"
+    );
+    let bytes = with(&without(CLOUD, "data"), "data_base64", "\"AA==\"");
+    assert!(reason(bytes).contains("data_base64"));
+    let twice = CLOUD.replacen('{', r#"{"id":"8","#, 1);
+    assert_eq!(reason(twice), "id is there more than once");
+    let long = CLOUD.replace("\"7\"", &format!("\"{}\"", "7".repeat(4_097)));
+    assert_eq!(reason(long), "id is longer than 4096 bytes");
     let json = with(
         CLOUD,
         "datacontenttype",
