@@ -3,6 +3,8 @@
 /// The programs in the documentation run as doc tests.
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../../docs/cloud-events.md")]
+    mod cloud_events {}
     #[doc = include_str!("../../docs/guide.md")]
     mod guide {}
     #[doc = include_str!("../../docs/operations.md")]
