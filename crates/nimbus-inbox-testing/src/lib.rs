@@ -4,12 +4,13 @@ mod clock;
 mod conformance;
 mod faults;
 mod key;
+mod proxy;
 mod store;
 mod transport;
 
 pub use clock::{ManualClock, TokioClock};
 pub use conformance::{
-    CaseOutcome, CaseResult, Conformance, DeadLettered, Namespace, StoreConformance,
+    CaseOutcome, CaseResult, Conformance, DeadLettered, Namespace, ServiceTests, StoreConformance,
     TransportConformance, TransportUnderTest,
 };
 pub use faults::{
@@ -17,6 +18,7 @@ pub use faults::{
     StoreCounts, When,
 };
 pub use key::key;
+pub use proxy::{HeldRequest, ProxyFault, TcpProxy};
 pub use store::{InMemoryInbox, InMemoryTransaction};
 pub use transport::{
     BrokerCall, BrokerFault, BrokerGate, BrokerHook, BrokerOperation, BrokerOptions, BrokerPoint,

@@ -5,6 +5,7 @@ mod dropping;
 mod macros;
 mod namespace;
 mod outcome;
+mod service;
 mod store;
 mod target;
 mod transport;
@@ -12,6 +13,7 @@ mod watched;
 
 pub use namespace::Namespace;
 pub use outcome::{CaseOutcome, CaseResult};
+pub use service::ServiceTests;
 pub use store::StoreConformance;
 pub use target::Conformance;
 pub use transport::{DeadLettered, TransportConformance, TransportUnderTest};

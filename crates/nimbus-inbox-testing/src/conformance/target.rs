@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use super::case::Case;
-use super::{CaseOutcome, StoreConformance, TransportConformance};
+use super::{CaseOutcome, ServiceTests, StoreConformance, TransportConformance};
 
 /// One or more suites, ready to run as a test target.
 ///
@@ -87,6 +87,12 @@ impl From<StoreConformance> for Conformance {
 impl From<TransportConformance> for Conformance {
     fn from(suite: TransportConformance) -> Self {
         Self::of(|| suite.into_cases())
+    }
+}
+
+impl From<ServiceTests> for Conformance {
+    fn from(tests: ServiceTests) -> Self {
+        Self::of(|| tests.into_cases())
     }
 }
 
