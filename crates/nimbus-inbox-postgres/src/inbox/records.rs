@@ -1,0 +1,163 @@
+//! The contract (INB-21 to INB-27), a round trip for each call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use nimbus_inbox_core::{
+    Cutoff, EndpointId, Error, InboxKey, InboxStore, Operation, PurgeLimit, Recorded,
+    StoreCapabilities, Timestamp,
+};
+
+use super::Statements;
+use crate::error::{PROVIDER, Phase, Site, Verdict, verdict};
+use crate::options::PostgresInboxOptions;
+use crate::pool::Leased;
+use crate::schema;
+use crate::tables::{Layout, Tables};
+
+/// The records, without shared calls. Clones are the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Records(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    pool: Pool,
+    site: Site,
+    tables: Tables,
+    statements: Statements,
+    lock_timeout: Duration,
+}
+
+impl Records {
+    pub(crate) fn new(pool: Pool, server: String, options: PostgresInboxOptions) -> Self {
+        let table = options.table;
+        let layout = Layout {
+            schema: table.schema().to_owned(),
+            tables: vec![table.name().to_owned()],
+            ddl: schema::table_ddl(&table),
+        };
+        Self(Arc::new(Inner {
+            pool,
+            tables: Tables::new(layout, options.auto_create),
+            statements: Statements::new(&table),
+            site: Site { server, table },
+            lock_timeout: options.lock_timeout,
+        }))
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    pub(crate) fn site(&self) -> &Site {
+        &self.0.site
+    }
+
+    pub(crate) fn statements(&self) -> &Statements {
+        &self.0.statements
+    }
+
+    /// Makes sure that the table is there before it is used for the first time.
+    pub(crate) async fn ensure(&self, operation: Operation) -> Result<(), Error> {
+        let Inner { pool, site, .. } = &*self.0;
+        self.0.tables.ensure(pool, site, operation).await
+    }
+
+    pub(crate) async fn lease(&self, pool: &Pool, operation: Operation) -> Result<Leased, Error> {
+        let leased = Leased::from(pool).await;
+        leased.map_err(|error| self.0.site.no_connection(operation, error))
+    }
+
+    pub(crate) fn read_failed(&self, operation: Operation, error: tokio_postgres::Error) -> Error {
+        self.noticed(&error);
+        self.0.site.read_failed(operation, error)
+    }
+
+    pub(crate) fn write_failed(&self, operation: Operation, error: tokio_postgres::Error) -> Error {
+        self.noticed(&error);
+        self.0.site.write_failed(operation, error)
+    }
+
+    fn noticed(&self, error: &tokio_postgres::Error) {
+        if verdict(error, Phase::Reading) == Verdict::Missing {
+            self.0.tables.missed();
+        }
+    }
+
+    /// Runs every statement on nothing: the server then understands its table and columns, and
+    /// the role may use them.
+    async fn rehearse(&self) -> Result<(), Error> {
+        let statements = self.statements();
+        let mut leased = self.lease(self.pool(), Operation::Verify).await?;
+        let rehearsal = leased.run(async |client| {
+            statements.check(client, &[]).await?;
+            statements.record(client, &[], self.0.lock_timeout).await?;
+            statements.release(client, &[]).await?;
+            statements.purge_nothing(client).await
+        });
+        let rehearsed = rehearsal.await;
+        rehearsed.map_err(|error| self.read_failed(Operation::Verify, error))
+    }
+}
+
+#[async_trait]
+impl InboxStore for Records {
+    fn provider(&self) -> &'static str {
+        PROVIDER
+    }
+
+    fn capabilities(&self) -> StoreCapabilities {
+        StoreCapabilities {
+            durable: true,
+            shared: true,
+            atomic_batches: true,
+        }
+    }
+
+    async fn verify(&self) -> Result<(), Error> {
+        let Inner { pool, site, .. } = &*self.0;
+        self.0.tables.look(pool, site, Operation::Verify).await?;
+        self.rehearse().await
+    }
+
+    async fn check(&self, keys: &[InboxKey]) -> Result<Vec<Option<Timestamp>>, Error> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.ensure(Operation::Check).await?;
+        let mut leased = self.lease(self.pool(), Operation::Check).await?;
+        let found = leased.run(async |client| self.statements().check(client, keys).await);
+        let found = found.await;
+        found.map_err(|error| self.read_failed(Operation::Check, error))
+    }
+
+    async fn record(&self, keys: &[InboxKey]) -> Result<Vec<Recorded>, Error> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.ensure(Operation::Record).await?;
+        let mut leased = self.lease(self.pool(), Operation::Record).await?;
+        let patience = self.0.lock_timeout;
+        let recorded = leased
+            .run(async |client| self.statements().record(client, keys, patience).await)
+            .await;
+        recorded.map_err(|error| self.write_failed(Operation::Record, error))
+    }
+
+    async fn purge(
+        &self,
+        endpoint: &EndpointId,
+        cutoff: Cutoff,
+        limit: PurgeLimit,
+    ) -> Result<u64, Error> {
+        self.ensure(Operation::Purge).await?;
+        let mut leased = self.lease(self.pool(), Operation::Purge).await?;
+        let statements = self.statements();
+        let purged = leased
+            .run(async |client| statements.purge(client, endpoint, cutoff, limit).await)
+            .await;
+        purged.map_err(|error| self.write_failed(Operation::Purge, error))
+    }
+}

@@ -1,0 +1,40 @@
+//! Ids as text that PostgreSQL can hold.
+
+use std::borrow::Cow;
+
+/// `id` with NUL written as `\0` and a backslash as `\\`.
+///
+/// The purge tells endpoints apart by this text, so no two ids may share one; that is why the
+/// backslash can't stay as it is.
+pub(crate) fn stored(id: &str) -> Cow<'_, str> {
+    if id.contains(['\0', '\\']) {
+        Cow::Owned(id.replace('\\', "\\\\").replace('\0', "\\0"))
+    } else {
+        Cow::Borrowed(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// INB-01
+    #[test]
+    fn every_id_has_a_text_of_its_own_without_nul() {
+        let parts = ["\0", "\\", "0", "a", "\\0", "\\\\"];
+        let mut ids = HashSet::new();
+        for one in parts {
+            for two in parts {
+                for three in parts {
+                    ids.insert(format!("{one}{two}{three}"));
+                }
+            }
+        }
+        let texts: HashSet<_> = ids.iter().map(|id| stored(id)).collect();
+        assert_eq!(texts.len(), ids.len());
+        assert!(texts.iter().all(|text| !text.contains('\0')));
+        assert_eq!(stored("order-42"), "order-42");
+    }
+}
