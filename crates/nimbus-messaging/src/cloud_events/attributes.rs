@@ -90,14 +90,25 @@ impl Attributes {
             event_type: self.values.get("type").cloned(),
             subject: self.values.get("subject").cloned(),
         };
+        let content_type = self.values.get("datacontenttype").cloned();
         let event = match self.fault.take() {
             Some(fault) => Err(fault),
-            None => self.validated(data),
+            None => self.validated(),
         };
-        event.map_err(|fault| InvalidCloudEvent::new(fault, identity))
+        match event {
+            Ok(event) => Ok(CloudEvent { data, ..event }),
+            Err(fault) => {
+                let json = data.and_then(|data| {
+                    let json = data.json(content_type.as_deref()).ok()?;
+                    Some(CloudEventData::Json(json.into_owned()))
+                });
+                Err(InvalidCloudEvent::new(fault, identity, json))
+            }
+        }
     }
 
-    fn validated(mut self, data: Option<CloudEventData>) -> Result<CloudEvent, CloudEventFault> {
+    /// The event without its data.
+    fn validated(mut self) -> Result<CloudEvent, CloudEventFault> {
         let version = self.required("specversion")?;
         if version != VERSION {
             let found = shown(&version);
@@ -117,7 +128,7 @@ impl Attributes {
             data_content_type: self.optional("datacontenttype", check_media_type)?,
             data_schema: self.optional("dataschema", uri::check_absolute)?,
             extensions: self.values,
-            data,
+            data: None,
         })
     }
 

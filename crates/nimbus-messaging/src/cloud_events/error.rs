@@ -1,3 +1,4 @@
+use super::CloudEventData;
 use crate::model::derived_message_id;
 
 /// Why a message is no CloudEvent that can be read, and what it said of itself.
@@ -8,14 +9,25 @@ use crate::model::derived_message_id;
 #[error("{fault}")]
 pub struct InvalidCloudEvent {
     fault: CloudEventFault,
-    identity: Box<CloudEventIdentity>,
+    said: Box<Said>,
+}
+
+/// What could be read all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Said {
+    identity: CloudEventIdentity,
+    data: Option<CloudEventData>,
 }
 
 impl InvalidCloudEvent {
-    pub(super) fn new(fault: CloudEventFault, identity: CloudEventIdentity) -> Self {
+    pub(super) fn new(
+        fault: CloudEventFault,
+        identity: CloudEventIdentity,
+        data: Option<CloudEventData>,
+    ) -> Self {
         Self {
             fault,
-            identity: Box::new(identity),
+            said: Box::new(Said { identity, data }),
         }
     }
 
@@ -28,14 +40,23 @@ impl InvalidCloudEvent {
     /// What could be read of the event's identity all the same.
     #[must_use]
     pub fn identity(&self) -> &CloudEventIdentity {
-        &self.identity
+        &self.said.identity
+    }
+
+    /// The data as JSON, if the fault is elsewhere and the data could be read as such.
+    #[must_use]
+    pub fn json_data(&self) -> Option<&str> {
+        match &self.said.data {
+            Some(CloudEventData::Json(json)) => Some(json),
+            _ => None,
+        }
     }
 }
 
 /// Before any attribute was read.
 impl From<CloudEventFault> for InvalidCloudEvent {
     fn from(fault: CloudEventFault) -> Self {
-        Self::new(fault, CloudEventIdentity::default())
+        Self::new(fault, CloudEventIdentity::default(), None)
     }
 }
 

@@ -103,7 +103,7 @@ impl CloudEvent {
         let data = self.data.as_ref();
         data.map(|data| data.json(self.data_content_type()))
             .transpose()
-            .map_err(|fault| InvalidCloudEvent::new(fault, self.identity()))
+            .map_err(|fault| InvalidCloudEvent::new(fault, self.identity(), None))
     }
 
     /// An id for the event that no event of another source has: an `id` alone is unique within its

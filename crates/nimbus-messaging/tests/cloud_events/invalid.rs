@@ -253,4 +253,28 @@ fn an_invalid_event_is_still_named() {
     assert_eq!(said.event_type, None);
     assert_eq!(said.subject.as_deref(), Some("order-7"));
     assert_eq!(invalid.fault().attribute(), Some("tenantId"));
+    assert_eq!(invalid.json_data(), None);
+}
+
+/// SUB-06, SUB-24: the data of an invalid event is kept where it can be read, and not shown.
+#[test]
+fn the_data_of_an_invalid_event_is_kept() {
+    let refused = |members: &str| {
+        let json = format!(r#"{{"specversion":"1.0","source":"/shop","type":"t"{members}}}"#);
+        CloudEvent::from_json(json.as_bytes()).unwrap_err()
+    };
+    let invalid = refused(r#","data":{"card":"payload-4711"}"#);
+    assert_eq!(invalid.json_data(), Some(r#"{"card":"payload-4711"}"#));
+    assert!(!format!("{invalid:?} {invalid}").contains("4711"));
+    let base64 = r#","data_base64":"eyJ4eXoiOiAxMjN9""#;
+    let typed = refused(&format!(r#","datacontenttype":"text/json"{base64}"#));
+    assert_eq!(typed.json_data(), Some(r#"{"xyz": 123}"#));
+    for unreadable in [
+        "",
+        base64,
+        r#","data":1,"data_base64":"AA==""#,
+        r#","datacontenttype":"text/plain","data":"x""#,
+    ] {
+        assert_eq!(refused(unreadable).json_data(), None, "{unreadable}");
+    }
 }

@@ -4,6 +4,7 @@
 mod content_mode;
 mod mapping;
 mod problems;
+mod refusal;
 mod source;
 mod translation;
 

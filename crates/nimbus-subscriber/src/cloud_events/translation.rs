@@ -1,10 +1,11 @@
 use std::borrow::Cow;
 
 use nimbus_messaging::{
-    CloudEvent, CloudEventFault, CloudEventIdentity, CloudEventMode, Envelope, EventContent,
-    EventId, Headers, MessageContent, MessageType, property,
+    CloudEvent, CloudEventMode, Envelope, EventContent, EventId, Headers, MessageContent,
+    MessageType, property,
 };
 
+use super::refusal::reason;
 use super::{CloudEventMapping, ContentMode};
 use crate::processor::{HEARTBEAT, MALFORMED};
 
@@ -50,26 +51,20 @@ impl CloudEvents {
             Ok(read) => read,
             Err(invalid) => {
                 let description = format!("the CloudEvent can't be taken: {invalid}");
-                let reason = reason(invalid.fault());
-                return refused(envelope, invalid.identity(), reason, description);
+                let event = (invalid.identity(), invalid.json_data());
+                return self.refused(envelope, event, reason(invalid.fault()), description);
             }
         };
         let stamped = match Headers::read(&envelope) {
             Ok(stamped) => stamped,
             Err(malformed) => {
-                let description = malformed.to_string();
-                return refused(envelope, &event.identity(), MALFORMED, description);
+                let event = (&event.identity(), json.as_deref());
+                return self.refused(envelope, event, MALFORMED, malformed.to_string());
             }
         };
         let delivered_in = stamped.session_id.clone();
         let headers = self.headers(&event, stamped);
-        let content = MessageContent {
-            event_content: Some(EventContent {
-                event_type_id: headers.event_type_id.clone(),
-                event_json: json,
-            }),
-            error_content: None,
-        };
+        let content = content(headers.event_type_id.clone(), json);
         Translated::Event {
             moves: headers.session_id != delivered_in,
             envelope: headers.into_envelope(&content),
@@ -112,7 +107,7 @@ impl CloudEvents {
         headers.event_id.get_or_insert(EventId::from(unique_id));
         headers
             .event_type_id
-            .get_or_insert_with(|| mapping.event_type_of(event).to_owned());
+            .get_or_insert_with(|| mapping.event_type_of(event.event_type()).to_owned());
         if headers.trace.parent.is_none() {
             headers.trace.parent = attribute("traceparent");
             headers.trace.state = attribute("tracestate");
@@ -129,41 +124,13 @@ fn was_translated_or_asks(envelope: &Envelope) -> bool {
         || text(property::EVENT_TYPE_ID).as_deref() == Some(HEARTBEAT)
 }
 
-/// Keeps what the event said of itself, for what the resolver is told.
-fn refused(
-    mut envelope: Envelope,
-    said: &CloudEventIdentity,
-    reason: &'static str,
-    description: String,
-) -> Translated {
-    let unique_id = said.unique_id();
-    for (name, value) in [
-        (property::CLOUD_EVENT_ID, &said.id),
-        (property::CLOUD_EVENT_SOURCE, &said.source),
-        (property::CLOUD_EVENT_TYPE, &said.event_type),
-        (property::CLOUD_EVENT_SUBJECT, &said.subject),
-        (property::EVENT_ID, &unique_id),
-    ] {
-        if let Some(value) = value
-            && envelope.properties.text(name).is_none()
-        {
-            envelope.properties.set(name, value.as_str());
-        }
-    }
-    Translated::Refused {
-        envelope,
-        reason,
-        description,
-    }
-}
-
-fn reason(fault: &CloudEventFault) -> &'static str {
-    match fault {
-        CloudEventFault::NotACloudEvent => "NotACloudEvent",
-        CloudEventFault::Batch { .. } => "CloudEventBatch",
-        CloudEventFault::Format { .. }
-        | CloudEventFault::DataNotJson { .. }
-        | CloudEventFault::DataOfNoType => "UnsupportedCloudEvent",
-        _ => "InvalidCloudEvent",
+/// The content of a native message about an event.
+pub(super) fn content(event_type_id: Option<String>, event_json: Option<String>) -> MessageContent {
+    MessageContent {
+        event_content: Some(EventContent {
+            event_type_id,
+            event_json,
+        }),
+        error_content: None,
     }
 }

@@ -271,6 +271,7 @@ async fn a_wrong_native_property_of_a_cloud_event_is_named() {
         let dead = world.broker.dead_letters(ENDPOINT);
         assert_eq!(dead[0].reason, "MalformedMessage");
         assert!(dead[0].description.contains(property::RETRY_COUNT));
+        assert_eq!(world.told()[0].event_json(), Some(r#"{"order":"a"}"#));
         let told: &Headers = &world.told()[0].headers;
         assert_eq!(told.message_type, MessageType::ErrorResponse);
         assert_eq!(told.cloud_event_id.as_deref(), Some("a"));

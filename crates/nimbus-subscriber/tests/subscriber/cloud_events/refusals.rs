@@ -1,6 +1,8 @@
 use nimbus_inbox_testing::{BrokerFault, BrokerOperation, BrokerWhen};
-use nimbus_messaging::{Address, Envelope, MessageType, TransportErrorKind};
-use nimbus_subscriber::ContentMode;
+use nimbus_messaging::{
+    Address, Envelope, EventReference, ManagerClient, MessageType, TransportErrorKind,
+};
+use nimbus_subscriber::{CloudEventMapping, ContentMode, EventTypeRule};
 
 use super::{MODES, order, run};
 use crate::support::{ENDPOINT, Logs, World};
@@ -46,8 +48,40 @@ async fn a_missing_attribute_is_named() {
                 assert_eq!(said.cloud_event_type, unless("type", "OrderPlaced"));
                 assert_eq!(said.cloud_event_subject.as_deref(), Some("order-a"));
                 assert_eq!(said.parent_message_id.as_deref(), Some("m-a"));
+                assert_eq!(world.told()[0].event_json(), Some(r#"{"order":"a"}"#));
             }
         }
+    }
+}
+
+/// SUB-24, SUB-06: what the resolver was told of an invalid event is enough for an operator to have it
+/// handled all the same; only the broker's own copy stays as it came.
+#[tokio::test(start_paused = true)]
+async fn an_invalid_event_can_be_resubmitted() {
+    for content_mode in MODES {
+        let world = World::new().await;
+        let event = order("a")
+            .without("id")
+            .with("type", "com.example.OrderPlaced");
+        let message = event.to(content_mode);
+        world.publish(message.clone()).await;
+        let mapping = CloudEventMapping::default().with_event_type(EventTypeRule::LastSegment);
+        let by_segment = || {
+            let mapping = mapping.clone();
+            world.run_with(|builder| {
+                super::in_mode(ContentMode::AutoDetect)(builder).cloud_event_mapping(mapping)
+            })
+        };
+        by_segment().await;
+        assert_eq!(world.broker.dead_letters(ENDPOINT)[0].envelope, message);
+        let told = world.told().remove(0);
+        let transport = world.broker.connect();
+        let manager = ManagerClient::connect(&transport, ENDPOINT).await.unwrap();
+        let reference = EventReference::of_outcome(&told.headers);
+        let event = told.content.event_content.unwrap();
+        manager.resubmit(&reference, event).await.unwrap();
+        by_segment().await;
+        assert_eq!(world.script.done(), ["a"], "{content_mode}");
     }
 }
 
@@ -169,7 +203,7 @@ async fn the_resolver_is_told_first_and_best_effort() {
     world.broker.inject(dead_letters, BrokerFault::hang());
     let running = world.start_with(super::in_mode(ContentMode::AutoDetect));
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    assert_eq!(world.lines(), ["ErrorResponse -"]);
+    assert_eq!(world.lines(), ["ErrorResponse m-a"]);
     assert_eq!(world.broker.dead_letters(ENDPOINT).len(), 0);
     running.kill();
 }
