@@ -60,6 +60,15 @@ impl Configuration {
         let options = &self.options;
         builder = builder.retry_policies(options.retries.clone());
         builder = options.timeouts.apply(builder);
+        if let Some(breaker) = &options.circuit_breaker {
+            builder = builder.circuit_breaker(breaker.clone());
+        }
+        if let Some(mode) = options.content_mode {
+            builder = builder.content_mode(mode);
+        }
+        if let Some(mapping) = &options.cloud_events {
+            builder = builder.cloud_event_mapping(mapping.clone());
+        }
         if let Some(sessions) = options.concurrent_sessions {
             builder = builder.concurrent_sessions(sessions);
         }

@@ -49,9 +49,9 @@ fn every_problem_is_told_at_once_with_its_place() {
              10000",
             "inbox.retention in billing.toml: it takes a duration such as \"5s\", \"1h 30m\" or \
              \"7 days\", not this text",
-            "payment in billing.toml: this key is not known; known are concurrent_sessions, \
-             drain_deadline, endpoint, inbox, resolver, retry, session_idle, session_store, \
-             timeout, transport",
+            "payment in billing.toml: this key is not known; known are circuit_breaker, \
+             cloud_events, concurrent_sessions, content_mode, drain_deadline, endpoint, inbox, \
+             resolver, retry, session_idle, session_store, timeout, transport",
             "retry.default.backoff in billing.toml: it takes one of \"fixed\", \"linear\", \
              \"exponential\", not this text",
             "retry.default.max_retry in billing.toml: this key is not known; did you mean \
@@ -224,4 +224,92 @@ fn a_section_of_the_programs_own() {
     let others = nimbus_subscriber::Providers::new();
     let variables = [("NIMBUS__RESOLVER__ANYTHING", "1")];
     Configuration::load_with(bench.path(), &others, variables).unwrap();
+}
+
+/// SUB-06, SUB-23, SUB-32: timeouts, the circuit breaker and CloudEvents can be configured, with
+/// what their builders refuse.
+#[tokio::test]
+async fn what_surrounds_handlers_is_read() {
+    let bench = Bench::new();
+    let text = format!(
+        r#"content_mode = "auto-detect"
+        {LEAST}
+        [timeout]
+        default = "30s"
+        events = {{ OrderPlaced = "2 min" }}
+        [circuit_breaker]
+        failures = 5
+        window = "1 min"
+        open_for = "10s"
+        open_at_most = "90s"
+        probes = 2
+        [cloud_events]
+        event_type = {{ strip-prefix = "com.example." }}
+        event_types = {{ "org.other.placed" = "OrderPlaced" }}
+        session = ["subject", "from-broker"]
+        "#
+    );
+    let configuration = bench.load(&text).unwrap();
+    let shown = format!("{configuration:?}");
+    for part in [
+        "Timeouts { default: Some(30s), by_event_type: {\"OrderPlaced\": 120s} }",
+        "CircuitBreaker { failures: 5, window: Some(60s), open_for: 10s, open_at_most: 90s, \
+         probes: 2 }",
+        "content_mode: Some(AutoDetect)",
+        "event_type: StripPrefix(\"com.example.\"), event_types: {\"org.other.placed\": \
+         \"OrderPlaced\"}, session: [Attribute(\"subject\"), Broker]",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let builder = format!("{:?}", configuration.subscriber().await.unwrap());
+    for part in ["AutoDetect", "StripPrefix", "CircuitBreaker { failures: 5"] {
+        assert!(builder.contains(part), "{part}: {builder}");
+    }
+
+    let wrong = format!(
+        r#"content_mode = "auto"
+        {LEAST}
+        [timeout]
+        default = "0s"
+        events = {{ OrderPlaced = "0s" }}
+        [circuit_breaker]
+        probes = 2
+        [cloud_events]
+        event_type = "strip-prefix"
+        "#
+    );
+    assert_eq!(
+        bench.problems(&wrong, &[]),
+        [
+            "circuit_breaker.failures in billing.toml: this key is missing",
+            "cloud_events.event_type in billing.toml: it takes one of \"as-is\", \
+             \"last-segment\", { strip-prefix = … }, not this text",
+            "content_mode in billing.toml: it takes one of \"native\", \"cloud-events\", \
+             \"auto-detect\", not this text",
+            "timeout.default in billing.toml: handlers get no time at all; give them at least a \
+             moment",
+            "timeout.events.OrderPlaced in billing.toml: handlers get no time at all; give them at \
+             least a moment",
+        ]
+    );
+    let breaker = format!("{LEAST}[circuit_breaker]\nfailures = 0\nopen_for = \"1 day\"");
+    let breaker = bench.problems(&breaker, &[]);
+    assert!(
+        breaker[0].contains("opens after no failure at all"),
+        "{breaker:?}"
+    );
+    assert!(
+        breaker[1].contains("longer than it may at most"),
+        "{breaker:?}"
+    );
+    for rule in [
+        "{ as-is = 1 }",
+        "{ strip-prefix = 1 }",
+        "{ strip-prefix = \"a\", x = 1 }",
+        "{}",
+    ] {
+        bench
+            .load(&format!("{LEAST}[cloud_events]\nevent_type = {rule}"))
+            .unwrap_err();
+    }
 }

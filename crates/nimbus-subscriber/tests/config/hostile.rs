@@ -58,6 +58,7 @@ fn value() -> impl Strategy<Value = String> {
             "\"\"",
             "[1, \"x\"]",
             "{ delay = \"1s\" }",
+            "{ strip-prefix = \"a\" }",
         ])
         .prop_map(str::to_owned),
     ]
@@ -75,6 +76,8 @@ fn line() -> impl Strategy<Value = String> {
         "[[retry.rules]]",
         "[resolver]",
         "[timeout]",
+        "[circuit_breaker]",
+        "[cloud_events]",
         "[other]",
     ]);
     let key = prop::sample::select(vec![
@@ -96,6 +99,9 @@ fn line() -> impl Strategy<Value = String> {
         "database",
         "concurrent_sessions",
         "session_idle",
+        "event_type",
+        "session",
+        "failures",
         "inbox",
         "transport",
         "\"a.b[7]\"",

@@ -10,8 +10,10 @@ pub(in crate::config) enum Kind {
     Duration,
     Path,
     Secret,
-    /// One of these texts.
-    Choice(&'static [&'static str]),
+    /// One of these names: alone, or as the one key of a table that holds what belongs to it.
+    Choice(Vec<(&'static str, Kind)>),
+    /// Nothing: the name in front of it says it all.
+    Unit,
     /// A table with known keys.
     Table(Keys),
     /// A table whose keys are names that the user chose.
@@ -34,7 +36,14 @@ impl Kind {
             Self::Duration => "a duration such as \"5s\", \"1h 30m\" or \"7 days\"".to_owned(),
             Self::Path => "the path of a file, as a text".to_owned(),
             Self::Secret => "a secret text".to_owned(),
-            Self::Choice(names) => format!("one of \"{}\"", names.join("\", \"")),
+            Self::Choice(choices) => {
+                let choices = choices.iter().map(|(name, kind)| match kind {
+                    Self::Unit => format!("\"{name}\""),
+                    _ => format!("{{ {name} = … }}"),
+                });
+                format!("one of {}", choices.collect::<Vec<_>>().join(", "))
+            }
+            Self::Unit => "nothing".to_owned(),
             Self::Table(_) | Self::Map(_) => "a table".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Any | Self::Unread => "a value".to_owned(),

@@ -2,7 +2,10 @@ use std::fmt;
 
 use nimbus_inbox_core::config::{FilePath, HumanDuration, Secret};
 use serde::de::value::StrDeserializer;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess,
+    VariantAccess, Visitor,
+};
 
 use super::{Keys, Kind};
 
@@ -48,6 +51,10 @@ fn kind_at<T: for<'de> Deserialize<'de>>(place: &mut Vec<&'static str>) -> Kind 
             let keys = names.iter().map(|name| ((*name).to_owned(), inner(name)));
             Kind::Table(Keys::new(keys))
         }
+        Asked::Enum(names) => {
+            let choices = names.iter().map(|name| (*name, inner(name)));
+            Kind::Choice(choices.collect())
+        }
         Asked::Map => Kind::Map(Box::new(inner(""))),
         Asked::List => Kind::List(Box::new(inner(""))),
     }
@@ -56,6 +63,7 @@ fn kind_at<T: for<'de> Deserialize<'de>>(place: &mut Vec<&'static str>) -> Kind 
 enum Asked {
     Value(Kind),
     Struct(&'static [&'static str]),
+    Enum(&'static [&'static str]),
     Map,
     List,
 }
@@ -198,9 +206,68 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         self,
         _: &'static str,
         names: &'static [&'static str],
-        _: V,
+        visitor: V,
     ) -> Result<V::Value, NothingThere> {
-        Err(self.found(Asked::Value(Kind::Choice(names))))
+        match self.place.split_first() {
+            None => Err(self.found(Asked::Enum(names))),
+            Some((name, rest)) => visitor.visit_enum(Choice {
+                name,
+                value: Probe {
+                    place: rest,
+                    asked: self.asked,
+                },
+            }),
+        }
+    }
+}
+
+/// One variant of an enum.
+struct Choice<'a> {
+    name: &'static str,
+    value: Probe<'a>,
+}
+
+impl<'de, 'a> EnumAccess<'de> for Choice<'a> {
+    type Error = NothingThere;
+    type Variant = Probe<'a>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Probe<'a>), NothingThere> {
+        let name: StrDeserializer<'_, NothingThere> = StrDeserializer::new(self.name);
+        Ok((seed.deserialize(name)?, self.value))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Probe<'_> {
+    type Error = NothingThere;
+
+    fn unit_variant(self) -> Result<(), NothingThere> {
+        Err(self.found(Asked::Value(Kind::Unit)))
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(
+        self,
+        seed: T,
+    ) -> Result<T::Value, NothingThere> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, NothingThere> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, NothingThere> {
+        self.deserialize_struct("", names, visitor)
     }
 }
 
@@ -265,9 +332,12 @@ mod tests {
 
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
+    #[expect(dead_code, reason = "only its shape counts")]
     enum Level {
         Low,
         High,
+        Exactly(u8),
+        Between { least: u8, most: u8 },
     }
 
     #[derive(Deserialize)]
@@ -306,13 +376,25 @@ mod tests {
             ("path".to_owned(), Kind::Path),
             ("password".to_owned(), Kind::Secret),
         ]));
+        let level = Kind::Choice(vec![
+            ("low", Kind::Unit),
+            ("high", Kind::Unit),
+            ("exactly", Kind::Integer),
+            (
+                "between",
+                Kind::Table(Keys::new([
+                    ("least".to_owned(), Kind::Integer),
+                    ("most".to_owned(), Kind::Integer),
+                ])),
+            ),
+        ]);
         for (name, kind) in [
             ("on", Kind::Boolean),
             ("count", Kind::Integer),
             ("share", Kind::Number),
             ("name", Kind::Text),
             ("wait", Kind::Duration),
-            ("level", Kind::Choice(&["low", "high"])),
+            ("level", level),
             ("inner", inner.clone()),
             ("named", Kind::Map(Box::new(inner.clone()))),
             ("list", Kind::List(Box::new(inner))),

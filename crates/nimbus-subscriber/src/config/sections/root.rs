@@ -6,9 +6,12 @@ use nimbus_inbox_core::InboxOptions;
 use nimbus_inbox_core::config::HumanDuration;
 use serde::Deserialize;
 
+use super::circuit_breaker::CircuitBreakerSection;
 use super::inbox::InboxSection;
 use super::retry::RetrySection;
 use super::timeout::{TimeoutSection, Timeouts};
+use crate::circuit_breaker::CircuitBreaker;
+use crate::cloud_events::{CloudEventMapping, ContentMode};
 use crate::config::keys::KeyPath;
 use crate::config::problem::Problems;
 use crate::retry::RetryPolicies;
@@ -21,11 +24,14 @@ pub(in crate::config) struct Root {
     concurrent_sessions: Option<NonZeroU32>,
     session_idle: Option<HumanDuration>,
     drain_deadline: Option<HumanDuration>,
+    content_mode: Option<ContentMode>,
     pub(in crate::config) transport: Option<TransportSection>,
     pub(in crate::config) inbox: Option<InboxSection>,
     pub(in crate::config) session_store: Option<SessionStoreSection>,
     retry: RetrySection,
     timeout: TimeoutSection,
+    circuit_breaker: Option<CircuitBreakerSection>,
+    cloud_events: Option<CloudEventMapping>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -53,6 +59,9 @@ pub(in crate::config) struct SubscriberOptions {
     pub(in crate::config) drain_deadline: Option<Duration>,
     pub(in crate::config) retries: RetryPolicies,
     pub(in crate::config) timeouts: Timeouts,
+    pub(in crate::config) circuit_breaker: Option<CircuitBreaker>,
+    pub(in crate::config) content_mode: Option<ContentMode>,
+    pub(in crate::config) cloud_events: Option<CloudEventMapping>,
 }
 
 impl Root {
@@ -89,6 +98,12 @@ impl Root {
             drain_deadline: self.drain_deadline.map(Duration::from),
             retries: self.retry.policies(problems),
             timeouts: self.timeout.timeouts(problems),
+            circuit_breaker: self
+                .circuit_breaker
+                .as_ref()
+                .and_then(|section| section.breaker(problems)),
+            content_mode: self.content_mode,
+            cloud_events: self.cloud_events.clone(),
         }
     }
 }

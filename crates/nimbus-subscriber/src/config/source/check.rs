@@ -110,8 +110,18 @@ impl Check<'_> {
             (Kind::Duration, ValueKind::String(text)) if text.parse::<HumanDuration>().is_ok() => {
                 ValueKind::String(text)
             }
-            (Kind::Choice(names), ValueKind::String(text)) if names.contains(&text.as_str()) => {
+            (Kind::Choice(choices), ValueKind::String(text))
+                if choices
+                    .iter()
+                    .any(|(name, kind)| *name == text && *kind == Kind::Unit) =>
+            {
                 ValueKind::String(text)
+            }
+            (Kind::Choice(choices), ValueKind::Table(table)) => {
+                match self.choice(choices, table, path) {
+                    Some(converted) => return converted,
+                    None => return Converted::Wrong,
+                }
             }
             (Kind::Path, ValueKind::String(text)) if !text.is_empty() => {
                 match self.base.join(text).into_os_string().into_string() {
@@ -135,6 +145,32 @@ impl Check<'_> {
             _ => return Converted::Wrong,
         };
         Converted::Right(right)
+    }
+}
+
+impl Check<'_> {
+    /// A table whose one key is a name with what belongs to it.
+    fn choice(
+        &mut self,
+        choices: &[(&str, Kind)],
+        table: Table,
+        path: &KeyPath,
+    ) -> Option<Converted> {
+        let mut entries = table.into_iter();
+        let (Some((name, value)), None) = (entries.next(), entries.next()) else {
+            return None;
+        };
+        let (_, kind) = choices.iter().find(|(known, _)| *known == name)?;
+        if *kind == Kind::Unit {
+            return None;
+        }
+        Some(match self.value(kind, value, &path.key(&name)) {
+            Some(value) => {
+                let table = Table::from_iter([(name, value)]);
+                Converted::Right(ValueKind::Table(table))
+            }
+            None => Converted::Reported,
+        })
     }
 }
 
