@@ -5,6 +5,8 @@
 mod pages {
     #[doc = include_str!("../../docs/cloud-events.md")]
     mod cloud_events {}
+    #[doc = include_str!("../../docs/configuration.md")]
+    mod configuration {}
     #[doc = include_str!("../../docs/guide.md")]
     mod guide {}
     #[doc = include_str!("../../docs/operations.md")]

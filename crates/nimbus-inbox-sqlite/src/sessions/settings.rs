@@ -27,6 +27,19 @@ pub struct SqliteSessionSettings {
 }
 
 impl SqliteSessionSettings {
+    /// The options of the file that these settings mean.
+    #[must_use]
+    pub fn options(&self) -> OpenOptions {
+        let mut options = OpenOptions::default();
+        if let Some(durability) = self.durability {
+            options = options.with_durability(durability);
+        }
+        if let Some(timeout) = self.busy_timeout {
+            options = options.with_busy_timeout(timeout.0);
+        }
+        options
+    }
+
     /// Opens the file, for the sessions of `endpoint`.
     ///
     /// # Errors
@@ -39,14 +52,7 @@ impl SqliteSessionSettings {
     ///
     /// Dropped, it may leave an empty file behind.
     pub async fn open(self, endpoint: EndpointId) -> Result<SqliteSessions, TransportError> {
-        let mut options = OpenOptions::default();
-        if let Some(durability) = self.durability {
-            options = options.with_durability(durability);
-        }
-        if let Some(timeout) = self.busy_timeout {
-            options = options.with_busy_timeout(timeout.0);
-        }
-        let database = Database::open(&self.path, options)
+        let database = Database::open(&self.path, self.options())
             .await
             .map_err(|error| failed("opening its file", error))?;
         let sessions = SqliteSessions::new(database, endpoint);

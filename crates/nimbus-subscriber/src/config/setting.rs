@@ -7,13 +7,13 @@ use super::sections::Root;
 #[non_exhaustive]
 pub struct Setting {
     /// Its path in the file, such as `inbox.retention`; `<name>` where the user chooses a name, and
-    /// `[0]` for each element of a list.
+    /// `[]` for each element of a list.
     pub key: String,
     /// The provider whose key it is, if it is none of the subscriber's own.
     pub provider: Option<String>,
-    /// What it takes.
+    /// What it takes, in a few words.
     pub takes: String,
-    /// The environment variable that overrides the file; none for what stands in a list.
+    /// The environment variable that overrides the file; none for lists and what stands in one.
     pub variable: Option<String>,
     /// Whether only the variable may give it.
     pub secret: bool,
@@ -49,10 +49,13 @@ fn collect(keys: &Keys, path: &KeyPath, provider: Option<&str>, settings: &mut V
     each_value(&table, path, &chosen, &mut |path, kind| {
         settings.push(Setting {
             // Chosen names are quoted where TOML needs it, and this one stands for any.
-            key: path.to_string().replace("\"<name>\"", "<name>"),
+            key: path
+                .to_string()
+                .replace("\"<name>\"", "<name>")
+                .replace("[0]", "[]"),
             provider: provider.map(str::to_owned),
-            takes: kind.expectation(),
-            variable: path.variable(),
+            takes: kind.name(),
+            variable: path.variable().filter(|_| !kind.is_nested()),
             secret: *kind == Kind::Secret,
         });
     });

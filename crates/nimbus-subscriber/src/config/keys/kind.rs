@@ -29,25 +29,36 @@ impl Kind {
     /// As the end of "it takes …".
     pub(in crate::config) fn expectation(&self) -> String {
         match self {
-            Self::Boolean => "true or false".to_owned(),
-            Self::Integer => "a whole number".to_owned(),
-            Self::Number => "a number".to_owned(),
-            Self::Text => "a text".to_owned(),
             Self::Duration => "a duration such as \"5s\", \"1h 30m\" or \"7 days\"".to_owned(),
             Self::Path => "the path of a file, as a text".to_owned(),
-            Self::Secret => "a secret text".to_owned(),
+            Self::Boolean | Self::Choice(_) | Self::Unit => self.name(),
+            _ => format!("a {}", self.name()),
+        }
+    }
+
+    /// Its name in a table of keys.
+    pub(in crate::config) fn name(&self) -> String {
+        let name = match self {
+            Self::Boolean => "true or false",
+            Self::Integer => "whole number",
+            Self::Number => "number",
+            Self::Text => "text",
+            Self::Duration => "duration",
+            Self::Path => "path",
+            Self::Secret => "secret text",
             Self::Choice(choices) => {
                 let choices = choices.iter().map(|(name, kind)| match kind {
                     Self::Unit => format!("\"{name}\""),
                     _ => format!("{{ {name} = … }}"),
                 });
-                format!("one of {}", choices.collect::<Vec<_>>().join(", "))
+                return format!("one of {}", choices.collect::<Vec<_>>().join(", "));
             }
-            Self::Unit => "nothing".to_owned(),
-            Self::Table(_) | Self::Map(_) => "a table".to_owned(),
-            Self::List(_) => "a list".to_owned(),
-            Self::Any | Self::Unread => "a value".to_owned(),
-        }
+            Self::Unit => "nothing",
+            Self::Table(_) | Self::Map(_) => "table",
+            Self::List(inner) => return format!("list of {}s", inner.name()),
+            Self::Any | Self::Unread => "value",
+        };
+        name.to_owned()
     }
 
     /// Whether it holds further keys, so that no variable can give it as a whole.

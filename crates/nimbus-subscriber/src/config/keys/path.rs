@@ -38,7 +38,7 @@ impl KeyPath {
         Self(segments)
     }
 
-    /// The variable that gives it; none for what is inside a list.
+    /// The variable that gives it; none for what is inside a list. A list itself has none either.
     pub(in crate::config) fn variable(&self) -> Option<String> {
         let mut names = Vec::new();
         for segment in &self.0 {
@@ -73,8 +73,8 @@ fn is_bare(name: &str) -> bool {
     !name.is_empty() && name.chars().all(bare)
 }
 
-/// Calls `visit` with every key below `kind` that holds a value, and what it takes. Names that the
-/// user chooses are `chosen(depth)`.
+/// Calls `visit` with every key below `kind` that holds a value or a list of values, and what it
+/// takes. Names that the user chooses are `chosen(depth)`.
 pub(in crate::config) fn each_value(
     kind: &Kind,
     path: &KeyPath,
@@ -91,7 +91,9 @@ pub(in crate::config) fn each_value(
             let name = chosen(path.0.len());
             each_value(inner, &path.chosen(&name), chosen, visit);
         }
-        Kind::List(inner) => each_value(inner, &path.element(0), chosen, visit),
+        Kind::List(inner) if inner.is_nested() => {
+            each_value(inner, &path.element(0), chosen, visit)
+        }
         Kind::Unread => {}
         _ => visit(path, kind),
     }

@@ -104,6 +104,8 @@ fn stripped<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
+const LIST: &str = "a list can only be given in the file";
+
 enum Resolved {
     Value(Vec<String>),
     /// Someone else's.
@@ -131,12 +133,13 @@ fn resolve(root: &Kind, segments: &[&str]) -> Resolved {
                 inner
             }
             Kind::Unread => return Resolved::Unread,
-            Kind::List(_) => return Resolved::Wrong("a list can only be given in the file"),
+            Kind::List(_) => return Resolved::Wrong(LIST),
             _ => return Resolved::Unknown,
         };
     }
     match kind {
         Kind::Unread => Resolved::Unread,
+        Kind::List(_) => Resolved::Wrong(LIST),
         kind if kind.is_nested() => {
             Resolved::Wrong("it names a section and not one of its keys; add the name of a key")
         }
@@ -159,8 +162,8 @@ fn advice(name: &str, known: &[String]) -> String {
 fn variables(root: &Kind, given: &[&str]) -> Vec<String> {
     let mut names = Vec::new();
     let chosen = |depth| given.get(depth).copied().unwrap_or("<name>").to_owned();
-    each_value(root, &KeyPath::root(), &chosen, &mut |path, _| {
-        let variable = path.variable();
+    each_value(root, &KeyPath::root(), &chosen, &mut |path, kind| {
+        let variable = path.variable().filter(|_| !kind.is_nested());
         names.extend(variable.and_then(|name| Some(name.strip_prefix(PREFIX)?.to_owned())));
     });
     names
