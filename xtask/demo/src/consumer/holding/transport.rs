@@ -4,7 +4,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nimbus_inbox_core::EndpointId;
 use nimbus_messaging::{
-    Address, LaneSource, Sender, SettlementTasks, Transport, TransportCapabilities, TransportError,
+    Address, LaneSource, Sender, SessionDirectory, SettlementTasks, Transport,
+    TransportCapabilities, TransportError,
 };
 
 use super::Hold;
@@ -48,6 +49,13 @@ impl<T: Transport> Transport for HoldingTransport<T> {
 
     async fn sender(&self, address: &Address) -> Result<Arc<dyn Sender>, TransportError> {
         self.inner.sender(address).await
+    }
+
+    async fn session_directory(
+        &self,
+        endpoint: &EndpointId,
+    ) -> Result<Option<Arc<dyn SessionDirectory>>, TransportError> {
+        self.inner.session_directory(endpoint).await
     }
 
     async fn lanes(&self, endpoint: &EndpointId) -> Result<Box<dyn LaneSource>, TransportError> {
