@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(names("INB-23, 1000 or more"), ["INB-23"]);
         assert_eq!(names("SUB-20, 10x"), ["SUB-20"]);
         assert_eq!(names("SUB-20 together"), ["SUB-20"]);
-        assert_eq!(names("GRUB-12, SUB-x, SUB-12th, SUB-"), [""; 0]);
+        assert_eq!(names("XSUB-12, SUB-x, SUB-12th, SUB-"), [""; 0]);
     }
 
     #[test]

@@ -42,7 +42,10 @@ pub struct Handled<T> {
 
 impl<S: InboxStore + ?Sized> Inbox<S> {
     /// Runs `handler` unless the message with this id already succeeded on this endpoint, and
-    /// records it after the handler returned `Ok`.
+    /// records it after the handler returned `Ok`: one check, and one record (INB-07).
+    ///
+    /// A crash between the two, a concurrent delivery and an expired record can still run it twice
+    /// (INB-40); a handler that needs more uses [`process_in`](Self::process_in).
     ///
     /// An absent id is the empty text. A missing, blank or too long id runs the handler without
     /// the inbox; that is warned of, counted, and shown in [`Handled::recorded`] (INB-03).

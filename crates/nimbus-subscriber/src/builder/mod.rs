@@ -121,7 +121,8 @@ impl SubscriberBuilder {
 
     /// Opts in to the inbox: messages whose work succeeded are never run again (INB-29).
     ///
-    /// Enabling it fills in nothing for messages that succeeded before (INB-33).
+    /// Enabling it fills in nothing for messages that succeeded before (INB-33). There is no other
+    /// way in, so that no subscriber can carry an inbox that its dispatch doesn't ask (INB-31).
     pub fn inbox(mut self, setup: InboxSetup) -> Self {
         if self.inbox.replace(setup).is_some() {
             self.problems

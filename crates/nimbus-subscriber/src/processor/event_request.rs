@@ -61,7 +61,8 @@ impl Services {
             return Ok(());
         }
 
-        // A copy that a .NET peer republished carries its source id (SUB-18).
+        // Before the guard: a duplicate is no reason to park anything (INB-08). A copy that a .NET
+        // peer republished carries its source id (SUB-18).
         let identity = self.identify(message, DuplicateWhen::AnyRecorded);
         if let Some(duplicate) = self.find_duplicate(&identity).await? {
             return self.skip_event(message, session, gate, &duplicate).await;
