@@ -13,9 +13,9 @@ pub type ObserverError = Box<dyn StdError + Send + Sync>;
 /// Hears of what happens to messages; implement what you want to hear.
 ///
 /// The message waits while it is told, so be quick. An observer that fails, panics or takes longer
-/// than five seconds is warned about and changes nothing (INB-10). One that took too long three
-/// times in a row is left out for a minute, then tried again, so that one that hangs for ever costs
-/// five seconds a minute.
+/// than five seconds is warned about and changes nothing (INB-10). One that took too long for a kind
+/// of signal three times in a row is not told of that kind for a minute, then tried once more: one
+/// that hangs for ever costs five seconds a minute.
 ///
 /// Signals are best effort: a crash at the wrong moment loses one, and a redelivery after a crash
 /// repeats what it repeats.

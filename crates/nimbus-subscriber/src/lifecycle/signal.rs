@@ -28,6 +28,21 @@ impl Signal<'_> {
         }
     }
 
+    /// How many kinds there are.
+    pub(super) const KINDS: usize = 6;
+
+    /// The number of its kind.
+    pub(super) fn kind(&self) -> usize {
+        match self {
+            Self::Received(_) => 0,
+            Self::Completed(_) => 1,
+            Self::Failed(_) => 2,
+            Self::DeadLettered(_) => 3,
+            Self::SessionBlocked(_) => 4,
+            Self::DuplicateDetected(_) => 5,
+        }
+    }
+
     /// Its name in log lines.
     pub(super) fn name(&self) -> &'static str {
         match self {

@@ -20,7 +20,8 @@ const REST: Duration = Duration::from_secs(60);
 /// An observer, and whether it answers.
 pub(super) struct Watched {
     observer: Box<dyn LifecycleObserver>,
-    patience: Mutex<Patience>,
+    /// For each kind of signal: those that an observer leaves to the default answer at once.
+    patience: Mutex<[Patience; Signal::KINDS]>,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl Watched {
 
     /// Tells the observer, unless it is left out.
     pub(super) async fn tell(&self, signal: &Signal<'_>) {
-        if !self.is_asked() {
+        if !self.is_asked(signal) {
             return;
         }
         // In the block, so that a panic before the observer's future exists is caught as well.
@@ -60,18 +61,19 @@ impl Watched {
                 "a lifecycle observer failed; the message goes on without it"
             );
         }
-        if self.rests_after(answered.is_err()) {
+        if self.rests_after(signal, answered.is_err()) {
             tracing::warn!(
                 endpoint = %signal.endpoint(),
-                "a lifecycle observer hangs; it hears of nothing for {REST:?}, and is then tried \
-                 again"
+                signal = signal.name(),
+                "a lifecycle observer hangs; it is not told of this signal for {REST:?}, and then \
+                 tried again"
             );
         }
     }
 
     /// After a rest, one caller tries while the others go on without it.
-    fn is_asked(&self) -> bool {
-        let mut patience = self.patience();
+    fn is_asked(&self, signal: &Signal<'_>) -> bool {
+        let patience = &mut self.patience()[signal.kind()];
         let now = Instant::now();
         match patience.rests_until {
             None => true,
@@ -84,8 +86,8 @@ impl Watched {
     }
 
     /// Notes how a call ended; `true` when the observer is left out from now on.
-    fn rests_after(&self, hung: bool) -> bool {
-        let mut patience = self.patience();
+    fn rests_after(&self, signal: &Signal<'_>, hung: bool) -> bool {
+        let patience = &mut self.patience()[signal.kind()];
         if !hung {
             *patience = Patience::default();
             return false;
@@ -98,7 +100,7 @@ impl Watched {
         rests
     }
 
-    fn patience(&self) -> MutexGuard<'_, Patience> {
+    fn patience(&self) -> MutexGuard<'_, [Patience; Signal::KINDS]> {
         self.patience.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

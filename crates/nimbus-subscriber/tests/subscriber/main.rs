@@ -3,6 +3,7 @@
 
 mod support;
 
+mod bad_observers;
 mod blocking;
 mod broker_outages;
 mod circuit_breaker;
@@ -17,6 +18,7 @@ mod identities;
 mod long_runs;
 mod manager;
 mod middleware;
+mod observers;
 mod parking;
 mod process_in;
 mod process_in_outcomes;
