@@ -194,9 +194,10 @@ impl Running {
             background.spawn(cleanup.run(control.stopping.clone()));
         }
         let services = Arc::new(Services {
-            endpoint: settings.endpoint,
+            endpoint: settings.endpoint.clone(),
             inbox: inbox.clone(),
             intake: Intake::new(
+                settings.endpoint,
                 inbox.clone(),
                 settings.circuit_breaker.map(Circuit::new),
                 Arc::clone(&settings.clock),

@@ -186,7 +186,7 @@ async fn timeouts_and_panics_open_it() {
 #[tokio::test(start_paused = true)]
 async fn a_half_open_circuit_tries_one_message_at_a_time() {
     let world = World::new().await;
-    let failing = Dependency::out();
+    let failing = Dependency::default();
     let layer = failing.layer(outage);
     let configured = CircuitBreaker::consecutive(1).probes(2);
     let running = world.start_with(|builder| {
@@ -194,6 +194,15 @@ async fn a_half_open_circuit_tries_one_message_at_a_time() {
             .circuit_breaker(configured.open_for(30 * SECOND))
             .layer(layer)
     });
+    // Its session is held from before until a try is under way.
+    world.script.next("long", async |_| {
+        tokio::time::sleep(35 * SECOND).await;
+        Ok(())
+    });
+    world.place_in("0", "long").await;
+    world.place_in("0", "behind").await;
+    tokio::time::sleep(SECOND).await;
+    failing.0.store(true, Ordering::SeqCst);
     world.place_in("1", "first").await;
     tokio::time::sleep(SECOND).await;
     failing.heal();
@@ -205,10 +214,10 @@ async fn a_half_open_circuit_tries_one_message_at_a_time() {
         world.place_in(order, order).await;
     }
     tokio::time::sleep(35 * SECOND).await;
-    assert_eq!(world.script.begun(), ["first", "a"]);
+    assert_eq!(world.script.begun(), ["long", "first", "a"]);
     let waiting = world.broker.messages(ENDPOINT);
     let untouched = waiting.iter().filter(|message| message.delivery_count == 0);
-    assert_eq!(untouched.count(), 3);
+    assert_eq!(untouched.count(), 4, "{waiting:?}");
     let ready = running.health.readiness();
     assert!(
         !ready.ok && ready.reason.contains("one message at a time"),
@@ -216,7 +225,7 @@ async fn a_half_open_circuit_tries_one_message_at_a_time() {
     );
     tokio::time::sleep(60 * SECOND).await;
     assert!(running.health.readiness().ok);
-    assert_eq!(world.script.done().len(), 5);
+    assert_eq!(world.script.done().len(), 7);
     running.stop().await;
     world.assert_idle();
 }
@@ -311,10 +320,14 @@ async fn a_stop_ends_the_waiting_for_a_circuit() {
     world.place("a").await;
     let configured = CircuitBreaker::consecutive(1).open_for(60 * SECOND);
     let running = world.start_with(|builder| builder.circuit_breaker(configured));
+    tokio::time::sleep(SECOND).await;
+    // Its session is given back, and the next waited for.
+    world.place_in("2", "b").await;
     tokio::time::sleep(10 * SECOND).await;
     let before = tokio::time::Instant::now();
     running.stop().await;
     assert!(before.elapsed() < SECOND);
+    assert_eq!(world.broker.messages(ENDPOINT)[0].delivery_count, 0);
 }
 
 /// SUB-23, SUB-18: a drain that meets an open circuit is postponed, and its copies keep their order.

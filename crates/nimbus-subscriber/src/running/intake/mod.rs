@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nimbus_inbox_core::{Clock, Inbox};
+use nimbus_inbox_core::{Clock, EndpointId, Inbox};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,7 @@ pub(crate) struct Intake(Arc<State>);
 
 #[derive(Debug)]
 struct State {
+    endpoint: EndpointId,
     store: Store,
     circuit: Option<Circuit>,
     clock: Arc<dyn Clock>,
@@ -42,12 +43,14 @@ struct State {
 
 impl Intake {
     pub(super) fn new(
+        endpoint: EndpointId,
         inbox: Option<Inbox>,
         circuit: Option<Circuit>,
         clock: Arc<dyn Clock>,
         health: Health,
     ) -> Self {
         Self(Arc::new(State {
+            endpoint,
             store: Store::new(inbox),
             circuit,
             clock,

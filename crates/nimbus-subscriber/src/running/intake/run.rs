@@ -51,6 +51,7 @@ impl Intake {
             Change::NextProbe => {}
             Change::Opened(time) => {
                 tracing::error!(
+                    endpoint = %self.0.endpoint,
                     ?time,
                     "handlers fail too often: the circuit breaker opens, and receiving is paused \
                      for this time; then one message at a time is tried. Look at why they fail"
@@ -59,6 +60,7 @@ impl Intake {
             }
             Change::Closed => {
                 tracing::info!(
+                    endpoint = %self.0.endpoint,
                     "handlers succeed again: the circuit breaker closes, and receiving goes on"
                 );
                 self.show();
