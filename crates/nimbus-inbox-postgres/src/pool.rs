@@ -9,6 +9,7 @@ use deadpool_postgres::{
 use nimbus_inbox_core::{Error, Operation};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
+use tokio_postgres::error::Severity;
 use tokio_postgres::{Config, NoTls};
 
 use crate::connection::{self, PostgresConnection};
@@ -98,8 +99,7 @@ impl Leased {
     ) -> Result<T, tokio_postgres::Error> {
         self.is_busy = true;
         let answer = call(self).await;
-        // The server's refusal ends a call; anything else leaves the connection in doubt.
-        self.is_busy = matches!(&answer, Err(error) if error.code().is_none());
+        self.is_busy = matches!(&answer, Err(error) if leaves_doubt(error));
         answer
     }
 
@@ -131,6 +131,12 @@ impl Drop for Leased {
             Err(_) => close(client),
         }
     }
+}
+
+/// A plain refusal ends a call; after anything else the connection may be lost, or about to be.
+fn leaves_doubt(error: &tokio_postgres::Error) -> bool {
+    let refusal = error.as_db_error();
+    refusal.is_none_or(|refusal| refusal.parsed_severity() != Some(Severity::Error))
 }
 
 /// Keeps the connection's place in the pool until what was under way on it is over, or closes it.

@@ -30,14 +30,7 @@ async fn open(
 
 async fn open_unusual(ns: Namespace) -> Result<PostgresInbox, Error> {
     let schema = server::Schema::of(&ns);
-    let separator = if server::address().contains('?') {
-        '&'
-    } else {
-        '?'
-    };
-    let options = UNUSUAL.replace(' ', "%20").replace('=', "%3D");
-    let address = format!("{}{separator}options={options}", server::address());
-    Ok(schema.open_at(&address, schema.options()).await)
+    Ok(schema.open_set(UNUSUAL, schema.options()).await)
 }
 
 fn suite(suite: StoreConformance) -> StoreConformance {

@@ -89,6 +89,18 @@ async fn a_lost_answer_leaves_the_request_heard() {
 }
 
 #[tokio::test]
+async fn an_answer_is_lost_by_what_it_says() {
+    let (proxy, mut client, mut hearing) = proxied().await;
+    proxy.lose_answer("done");
+    client.write_all(b"insert").await.expect("open");
+    assert_eq!(answer(&mut client, 6).await, b"insert");
+    client.write_all(b"done").await.expect("open");
+    assert!(is_cut(&mut client).await);
+    assert_eq!(hearing.recv().await.expect("heard"), b"insert");
+    assert_eq!(hearing.recv().await.expect("heard"), b"done");
+}
+
+#[tokio::test]
 async fn after_a_half_close_the_answer_still_arrives() {
     let (proxy, mut client, mut hearing) = proxied().await;
     proxy.inject("insert", ProxyFault::HalfClose);

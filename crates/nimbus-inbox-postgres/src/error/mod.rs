@@ -102,6 +102,12 @@ impl Site {
         }
     }
 
+    /// The table is there, and not ours.
+    pub(crate) fn foreign(&self, operation: Operation) -> Error {
+        let remedy = self.remedy(Verdict::Differs);
+        misconfigured(operation, self.said(&format!("has another table{remedy}")))
+    }
+
     /// What to do about a table that isn't there.
     pub(crate) fn missing(&self) -> String {
         format!(

@@ -86,19 +86,17 @@ impl Records {
         }
     }
 
-    /// Runs every statement on nothing: the server then understands its table and columns, and
-    /// the role may use them.
     async fn rehearse(&self) -> Result<(), Error> {
         let statements = self.statements();
         let mut leased = self.lease(self.pool(), Operation::Verify).await?;
-        let rehearsal = leased.run(async |client| {
-            statements.check(client, &[]).await?;
-            statements.record(client, &[], self.0.lock_timeout).await?;
-            statements.release(client, &[]).await?;
-            statements.purge_nothing(client).await
-        });
-        let rehearsed = rehearsal.await;
-        rehearsed.map_err(|error| self.read_failed(Operation::Verify, error))
+        let rehearsed = leased
+            .run(async |client| statements.rehearse(client).await)
+            .await;
+        match rehearsed {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.0.site.foreign(Operation::Verify)),
+            Err(error) => Err(self.read_failed(Operation::Verify, error)),
+        }
     }
 }
 

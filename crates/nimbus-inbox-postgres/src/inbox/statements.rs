@@ -27,6 +27,8 @@ pub(crate) struct Statements {
     release: String,
     purge_before: Purge,
     purge_older: Purge,
+    /// The type of the creation time.
+    time_type: String,
 }
 
 /// The purge to a kind of cutoff.
@@ -78,6 +80,10 @@ impl Statements {
             release: format!("delete from {table} where identity_hash = any ($1)"),
             purge_before: purge("$2"),
             purge_older: purge("now() - $2"),
+            time_type: format!(
+                "select atttypid from pg_catalog.pg_attribute
+                 where attrelid = '{table}'::regclass and attname = 'created_at'"
+            ),
         }
     }
 
@@ -211,12 +217,18 @@ impl Statements {
         Ok(removed + rest)
     }
 
-    /// The purge of no record at all, which asks for the same permissions.
-    pub(crate) async fn purge_nothing(&self, client: &Client) -> Result<(), Error> {
+    /// Runs every statement on nothing: the server then understands its table and columns, and
+    /// the role may use them. Says whether records are stamped with instants, which the server
+    /// would otherwise make out of local times without an error.
+    pub(crate) async fn rehearse(&self, client: &Client) -> Result<bool, Error> {
+        self.check(client, &[]).await?;
+        self.record(client, &[], Duration::from_secs(1)).await?;
+        self.release(client, &[]).await?;
         let age = Age(Duration::ZERO);
         let cutoff: Parameter<'_> = (&age, Type::INTERVAL);
-        let purge = batch(client, &self.purge_older.passing, "", cutoff, 0);
-        purge.await.map(drop)
+        batch(client, &self.purge_older.passing, "", cutoff, 0).await?;
+        let found = client.query_typed_one(&self.time_type, &[]).await?;
+        Ok(found.try_get::<_, u32>(0)? == Type::TIMESTAMPTZ.oid())
     }
 }
 

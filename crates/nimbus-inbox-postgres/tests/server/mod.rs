@@ -1,7 +1,7 @@
 //! Which PostgreSQL the tests use, and a schema of its own for each of them.
 
 use std::env;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -94,6 +94,26 @@ async fn connect_to(
     Ok(client)
 }
 
+/// The address of the server at that place, with another database if one is given.
+pub(crate) fn at(place: SocketAddr, database: Option<&str>) -> String {
+    let config = config();
+    let user = config.get_user().unwrap_or("postgres");
+    let database = database.or(config.get_dbname()).unwrap_or(user);
+    let mut address = format!("host={} port={} ", place.ip(), place.port());
+    if let Some(password) = config.get_password() {
+        let password = String::from_utf8_lossy(password).replace('\\', "\\\\");
+        address += &format!("password='{}' ", password.replace('\'', "\\'"));
+    }
+    address + &format!("user={user} dbname={database} sslmode=disable")
+}
+
+/// An address whose sessions begin with these settings.
+pub(crate) fn with_settings(address: &str, settings: &str) -> String {
+    let separator = if address.contains('?') { '&' } else { '?' };
+    let settings = settings.replace(' ', "%20").replace('=', "%3D");
+    format!("{address}{separator}options={settings}")
+}
+
 /// A connection of somebody else.
 pub(crate) async fn stranger() -> Client {
     connect_to(&config()).await.expect("the server is there")
@@ -124,6 +144,11 @@ impl Schema {
         &self.0.0
     }
 
+    /// The address of the server through a proxy before it, under the schema's name.
+    pub(crate) fn through(&self, proxy: SocketAddr) -> String {
+        format!("{} application_name={}", at(proxy, None), self.name())
+    }
+
     /// Its table, as it stands in SQL.
     pub(crate) fn table(&self) -> String {
         format!("{}.inbox_messages", self.name())
@@ -142,6 +167,17 @@ impl Schema {
         self.open_at(address(), options).await
     }
 
+    /// An inbox whose sessions begin with these settings, such as `-c role=app`, and bear the
+    /// name of the schema.
+    pub(crate) async fn open_set(
+        &self,
+        settings: &str,
+        options: PostgresInboxOptions,
+    ) -> PostgresInbox {
+        self.open_at(&with_settings(address(), settings), options)
+            .await
+    }
+
     pub(crate) async fn open_at(
         &self,
         address: &str,
@@ -156,22 +192,21 @@ impl Schema {
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        // A statement that a test left behind may still run.
-        let text = format!(
-            "set lock_timeout = '10s'; drop schema if exists \"{}\" cascade",
-            self.0
-        );
+        // A statement that a test left behind may still run. Roles and databases have the name of
+        // their schema.
+        let name = self.0.clone();
         apart(async move {
             let client = stranger().await;
-            if let Err(told) = client.batch_execute(&text).await {
-                eprintln!("a schema is left behind: {told:?}");
+            for text in [
+                "set lock_timeout = '10s'".to_owned(),
+                format!("drop schema if exists \"{name}\" cascade"),
+                format!("drop role if exists \"{name}\""),
+                format!("drop database if exists \"{name}\""),
+            ] {
+                if let Err(told) = client.batch_execute(&text).await {
+                    eprintln!("{name} is left behind: {told:?}");
+                }
             }
         });
     }
-}
-
-/// Whether anything listens there.
-#[allow(dead_code, reason = "not every target asks")]
-pub(crate) fn is_open(address: SocketAddr) -> bool {
-    TcpStream::connect_timeout(&address, PATIENCE).is_ok()
 }

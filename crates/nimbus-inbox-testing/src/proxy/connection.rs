@@ -24,7 +24,7 @@ pub(super) async fn forward(client: TcpStream, server: TcpStream, shared: &Share
     let both = async {
         tokio::try_join!(
             requests(from_client, to_server, shared, &losing),
-            answers(from_server, to_client, &is_losing),
+            answers(from_server, to_client, shared, &is_losing),
         )
     };
     // Both halves are dropped together, so that a cut is seen on both sides.
@@ -78,12 +78,13 @@ async fn requests(
 async fn answers(
     mut server: OwnedReadHalf,
     mut client: OwnedWriteHalf,
+    shared: &Shared,
     is_losing: &watch::Receiver<bool>,
 ) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     loop {
         let length = server.read(&mut chunk).await?;
-        if *is_losing.borrow() {
+        if *is_losing.borrow() || shared.loses(&chunk[..length]) {
             return Err(cut());
         }
         if length == 0 {

@@ -82,7 +82,11 @@ impl Rule {
     }
 
     pub(super) fn is_met_by(&self, request: &[u8]) -> bool {
-        let length = self.bytes.len().max(1);
-        request.windows(length).any(|window| window == self.bytes)
+        holds(request, &self.bytes)
     }
+}
+
+pub(super) fn holds(text: &[u8], bytes: &[u8]) -> bool {
+    let length = bytes.len().max(1);
+    text.windows(length).any(|window| window == bytes)
 }

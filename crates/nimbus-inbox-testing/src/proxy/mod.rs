@@ -29,6 +29,8 @@ pub struct TcpProxy {
 #[derive(Debug)]
 struct Shared {
     rules: Mutex<Vec<Rule>>,
+    /// Bytes of answers that are to be lost.
+    lost_answers: Mutex<Vec<Vec<u8>>>,
     /// Raised to cut every connection that is open.
     cuts: watch::Sender<u64>,
     /// How many connections were accepted.
@@ -50,6 +52,7 @@ impl TcpProxy {
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             rules: Mutex::default(),
+            lost_answers: Mutex::default(),
             cuts: watch::Sender::new(0),
             accepted: watch::Sender::new(0),
         });
@@ -75,14 +78,20 @@ impl TcpProxy {
 
     /// Applies `fault` to the next request that holds `bytes`.
     pub fn inject(&self, bytes: impl AsRef<[u8]>, fault: ProxyFault) {
-        self.shared.rules().push(Rule::fault(bytes.as_ref(), fault));
+        lock(&self.shared.rules).push(Rule::fault(bytes.as_ref(), fault));
+    }
+
+    /// Cuts the connection before the next answer that holds `bytes`: what
+    /// [`ProxyFault::AnswerLost`] does, where several requests are under way at once.
+    pub fn lose_answer(&self, bytes: impl AsRef<[u8]>) {
+        lock(&self.shared.lost_answers).push(bytes.as_ref().to_vec());
     }
 
     /// Holds back the next request that holds `bytes`, until the test lets it go.
     #[must_use]
     pub fn hold(&self, bytes: impl AsRef<[u8]>) -> HeldRequest {
         let (rule, held) = Rule::hold(bytes.as_ref());
-        self.shared.rules().push(rule);
+        lock(&self.shared.rules).push(rule);
         held
     }
 
@@ -100,16 +109,23 @@ impl Drop for TcpProxy {
 }
 
 impl Shared {
-    fn rules(&self) -> MutexGuard<'_, Vec<Rule>> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The first rule that `request` meets, which is then used up.
     fn met_by(&self, request: &[u8]) -> Option<Rule> {
-        let mut rules = self.rules();
+        let mut rules = lock(&self.rules);
         let met = rules.iter().position(|rule| rule.is_met_by(request))?;
         Some(rules.remove(met))
     }
+
+    /// Whether `answer` is to be lost, once.
+    fn loses(&self, answer: &[u8]) -> bool {
+        let mut lost = lock(&self.lost_answers);
+        let met = lost.iter().position(|bytes| fault::holds(answer, bytes));
+        met.map(|met| lost.remove(met)).is_some()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn accept(listener: TcpListener, server: SocketAddr, shared: Arc<Shared>) {
