@@ -5,7 +5,7 @@ mod kind;
 mod read;
 
 use nimbus_inbox_core::Timestamp;
-use nimbus_messaging::EventContent;
+use nimbus_messaging::{EventContent, MessageType};
 
 pub use cause::Cause;
 pub use kind::ReportKind;
@@ -47,6 +47,37 @@ pub struct Report {
     pub inbox_message_id: Option<String>,
     /// The event itself.
     pub content: Option<EventContent>,
+}
+
+impl Report {
+    /// What is known of a command once it was sent.
+    pub(crate) fn of_command(
+        key: EventKey,
+        command: MessageType,
+        message_id: String,
+        sent_at: Timestamp,
+    ) -> Self {
+        Self {
+            key,
+            kind: match command {
+                MessageType::ResubmissionRequest => ReportKind::Resubmitted,
+                _ => ReportKind::Noted,
+            },
+            cause: Cause::Command,
+            message_id,
+            occurred_at: sent_at,
+            began_at: sent_at,
+            received_at: sent_at,
+            identity: EventIdentity::default(),
+            details: Details::default(),
+            retry_count: None,
+            queue_time_ms: None,
+            processing_time_ms: None,
+            parent_message_id: None,
+            inbox_message_id: None,
+            content: None,
+        }
+    }
 }
 
 /// Who an event is, as far as its messages say.

@@ -10,6 +10,8 @@ mod schema;
 use std::fmt;
 use std::path::Path;
 
+use nimbus_inbox_core::Timestamp;
+use nimbus_messaging::MessageType;
 use nimbus_sqlite::rusqlite::{self, Transaction};
 use nimbus_sqlite::{Database, OpenOptions};
 
@@ -99,6 +101,28 @@ impl ResolverStore {
                 .collect()
         })
         .await
+    }
+
+    /// Keeps that an operator's command about an event was sent, under its message id: a
+    /// resubmission is pending until it is answered, any other command is noted.
+    ///
+    /// # Errors
+    ///
+    /// As [`apply`](Self::apply).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`apply`](Self::apply).
+    pub async fn note(
+        &self,
+        event: &EventKey,
+        command: MessageType,
+        message_id: String,
+        sent_at: Timestamp,
+    ) -> Result<Applied, ResolverError> {
+        let report = Report::of_command(event.clone(), command, message_id, sent_at);
+        let applied = self.apply(vec![report]).await?;
+        Ok(applied.first().copied().unwrap_or(Applied::Ignored))
     }
 
     /// Events that match a filter, the last heard of first, from `after` on.

@@ -1,0 +1,252 @@
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+use nimbus_inbox_core::config::HumanDuration;
+use nimbus_inbox_core::{Clock, SystemClock, Timestamp};
+use nimbus_resolver::{Cursor, EventFilter, EventState};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::find;
+use crate::output::{EventView, HistoryView, Output, Table};
+use crate::place::Place;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    List(ListArguments),
+    Show(ShowArguments),
+    Count(CountArguments),
+}
+
+/// List events, the last heard of first.
+#[derive(Args)]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    filter: FilterArguments,
+
+    /// How many at most.
+    #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+    limit: u32,
+
+    /// Where the page before ended, as it says.
+    #[arg(long, value_name = "PLACE")]
+    after: Option<Cursor>,
+}
+
+/// Show one event with everything that was reported of it.
+#[derive(Args)]
+pub(crate) struct ShowArguments {
+    /// Its event id, or the id of its message if it has none.
+    #[arg(value_name = "EVENT-ID")]
+    id: String,
+
+    /// Print the event itself too.
+    #[arg(long)]
+    content: bool,
+}
+
+/// Count events by endpoint and state.
+#[derive(Args)]
+pub(crate) struct CountArguments {
+    #[command(flatten)]
+    filter: FilterArguments,
+}
+
+/// Which events are meant.
+#[derive(Args, Clone)]
+pub(crate) struct FilterArguments {
+    /// Only in these states, separated by commas.
+    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', value_parser = state)]
+    pub(crate) states: Vec<EventState>,
+
+    /// Only of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    event_type: Option<String>,
+
+    /// Only of this session.
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+
+    /// Only with this text in an id, the error or the event.
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+
+    /// Only heard of since then: an instant such as 2026-01-31T12:00:00Z, or a time ago such as 2h.
+    #[arg(long, value_name = "WHEN")]
+    since: Option<Since>,
+}
+
+/// An instant, given as such or as a time ago.
+#[derive(Debug, Clone, Copy)]
+struct Since(Timestamp);
+
+impl FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(ago) = text.parse::<HumanDuration>() {
+            return Ok(Self(SystemClock.now().saturating_sub(ago.0)));
+        }
+        text.parse().map(Self).map_err(|_| {
+            format!(
+                "{text:?} is neither an instant such as 2026-01-31T12:00:00Z nor a time ago such \
+                 as 2h or \"7 days\""
+            )
+        })
+    }
+}
+
+fn state(name: &str) -> Result<EventState, String> {
+    EventState::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = EventState::ALL.iter().map(|state| state.as_str()).collect();
+        format!("the states are {}", known.join(", "))
+    })
+}
+
+impl FilterArguments {
+    /// `true` when it picks some events and not simply all.
+    pub(crate) fn narrows(&self) -> bool {
+        !self.states.is_empty()
+            || self.event_type.is_some()
+            || self.session.is_some()
+            || self.text.is_some()
+            || self.since.is_some()
+    }
+
+    pub(crate) fn filter(self) -> EventFilter {
+        let mut filter = EventFilter::default().with_states(self.states);
+        if let Some(event_type) = self.event_type {
+            filter = filter.with_event_type(event_type);
+        }
+        if let Some(session) = self.session {
+            filter = filter.with_session(session);
+        }
+        if let Some(text) = self.text {
+            filter = filter.with_text(text);
+        }
+        if let Some(Since(since)) = self.since {
+            filter = filter.with_since(since);
+        }
+        filter
+    }
+}
+
+#[derive(Serialize)]
+struct ListView {
+    events: Vec<EventView>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ShowView {
+    event: EventView,
+    content: Option<ContentView>,
+    history: Vec<HistoryView>,
+}
+
+#[derive(Serialize)]
+struct ContentView {
+    event_type: Option<String>,
+    event_json: Option<String>,
+}
+
+#[derive(Serialize)]
+struct CountView {
+    endpoint: String,
+    state: &'static str,
+    events: u64,
+    duplicates: u64,
+}
+
+pub(crate) async fn run(
+    place: &Place,
+    output: Output,
+    command: Command,
+) -> Result<ExitCode, Failure> {
+    match command {
+        Command::List(arguments) => list(place, output, arguments).await,
+        Command::Show(arguments) => show(place, output, arguments).await,
+        Command::Count(arguments) => count(place, output, arguments).await,
+    }
+}
+
+async fn list(place: &Place, output: Output, list: ListArguments) -> Result<ExitCode, Failure> {
+    let store = place.resolver().await?;
+    let filter = scoped(place, list.filter.filter());
+    let page = store.events(filter, list.after, list.limit).await?;
+    let next = page.next.map(|next| next.to_string());
+    let view = ListView {
+        events: page.events.iter().map(EventView::from).collect(),
+        next: next.clone(),
+    };
+    output.show(&view, || {
+        let mut text = EventView::table(&page.events);
+        if let Some(next) = next {
+            text.push_str(&format!("more: --after {next}\n"));
+        }
+        text
+    });
+    Ok(found(!page.events.is_empty()))
+}
+
+async fn show(place: &Place, output: Output, show: ShowArguments) -> Result<ExitCode, Failure> {
+    let found = find::event(place, &show.id).await?;
+    let history = found.store.history(&found.event.key).await?;
+    let content = found.event.content.clone().filter(|_| show.content);
+    let view = ShowView {
+        event: (&found.event).into(),
+        content: content.clone().map(|content| ContentView {
+            event_type: content.event_type_id,
+            event_json: content.event_json,
+        }),
+        history: history.iter().map(HistoryView::from).collect(),
+    };
+    output.show(&view, || {
+        let mut text = EventView::page(&found.event, &history);
+        if let Some(json) = content.and_then(|content| content.event_json) {
+            text.push_str(&format!("\n{}\n", crate::output::plain(&json)));
+        }
+        text
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn count(place: &Place, output: Output, count: CountArguments) -> Result<ExitCode, Failure> {
+    let store = place.resolver().await?;
+    let counts = store.counts(scoped(place, count.filter.filter())).await?;
+    let views: Vec<CountView> = counts
+        .iter()
+        .map(|count| CountView {
+            endpoint: count.endpoint.as_str().to_owned(),
+            state: count.state.as_str(),
+            events: count.events,
+            duplicates: count.duplicates,
+        })
+        .collect();
+    output.show(&views, || {
+        let mut table = Table::new(&["endpoint", "state", "events", "duplicates"]);
+        for count in &views {
+            table.row([
+                count.endpoint.clone(),
+                count.state.to_owned(),
+                count.events.to_string(),
+                count.duplicates.to_string(),
+            ]);
+        }
+        table.render()
+    });
+    Ok(found(!views.is_empty()))
+}
+
+/// Of one endpoint, where only one is configured or chosen.
+pub(crate) fn scoped(place: &Place, filter: EventFilter) -> EventFilter {
+    match place.only() {
+        Ok(endpoint) => filter.with_endpoint(endpoint.name()),
+        Err(_) => filter,
+    }
+}
+
+pub(crate) fn found(any: bool) -> ExitCode {
+    ExitCode::from(u8::from(!any))
+}

@@ -1,0 +1,147 @@
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use nimbus_inbox_core::config::HumanDuration;
+use nimbus_inbox_core::{Cutoff, InboxKey, InboxStoreExt, MessageId};
+use serde::Serialize;
+
+use super::events::found;
+use super::explain;
+use crate::confirm::confirm;
+use crate::failure::Failure;
+use crate::output::{Output, fields};
+use crate::place::{Endpoint, Place};
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Lookup(LookupArguments),
+    Explain(explain::Arguments),
+    Purge(PurgeArguments),
+}
+
+/// Say whether a message is recorded as done, and since when.
+#[derive(Args)]
+pub(crate) struct LookupArguments {
+    /// The message's id.
+    #[arg(value_name = "MESSAGE-ID")]
+    message_id: String,
+}
+
+/// Remove records that are older than the retention.
+///
+/// A subscriber does so by itself. A message whose record is gone runs again if it is delivered
+/// again.
+#[derive(Args)]
+pub(crate) struct PurgeArguments {
+    /// Remove those that are older than this; the configured retention unless given.
+    #[arg(long, value_name = "AGE")]
+    older_than: Option<HumanDuration>,
+
+    /// Don't ask.
+    #[arg(long, short = 'y')]
+    yes: bool,
+}
+
+#[derive(Serialize)]
+struct LookupView {
+    endpoint: String,
+    message_id: String,
+    recorded_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PurgeView {
+    endpoint: String,
+    older_than: String,
+    removed: u64,
+}
+
+pub(crate) async fn run(
+    place: &Place,
+    output: Output,
+    command: Command,
+) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Lookup(arguments) => lookup(place.only()?, output, arguments).await,
+        Command::Explain(arguments) => explain::run(place, output, arguments).await,
+        Command::Purge(arguments) => purge(place.only()?, output, arguments).await,
+    }
+}
+
+async fn lookup(
+    endpoint: &Endpoint,
+    output: Output,
+    lookup: LookupArguments,
+) -> Result<ExitCode, Failure> {
+    let id = MessageId::new(&lookup.message_id).map_err(|problem| {
+        Failure::usage(format!(
+            "no message of that id is ever recorded: it is {problem}"
+        ))
+    })?;
+    let inbox = endpoint.inbox().await?;
+    let key = InboxKey::new(inbox.endpoint().clone(), id);
+    let recorded_at = inbox.store().check_one(&key).await?;
+    let view = LookupView {
+        endpoint: endpoint.name().to_owned(),
+        message_id: lookup.message_id,
+        recorded_at: recorded_at.map(|at| at.to_string()),
+    };
+    output.show(&view, || {
+        let recorded = view.recorded_at.as_deref().unwrap_or("never, or expired");
+        fields(&[
+            ("endpoint", Some(view.endpoint.clone())),
+            ("message", Some(view.message_id.clone())),
+            ("recorded", Some(recorded.to_owned())),
+        ])
+    });
+    Ok(found(recorded_at.is_some()))
+}
+
+async fn purge(
+    endpoint: &Endpoint,
+    output: Output,
+    purge: PurgeArguments,
+) -> Result<ExitCode, Failure> {
+    let inbox = endpoint.inbox().await?;
+    let retention = inbox.options().retention_period();
+    let age = purge.older_than.map_or(retention, |age| age.0);
+    let question = format!(
+        "Remove the records of {} that are older than {}?{}",
+        endpoint.name(),
+        HumanDuration(age),
+        warning(age, retention)
+    );
+    confirm(&question, purge.yes)?;
+    let limit = inbox.options().purge_limit();
+    let mut removed = 0;
+    loop {
+        let cutoff = Cutoff::OlderThan(age);
+        let batch = inbox.store().purge(inbox.endpoint(), cutoff, limit).await?;
+        removed += batch;
+        if batch < u64::from(limit.get()) {
+            break;
+        }
+        tokio::time::sleep(inbox.options().purge_pause()).await;
+    }
+    let view = PurgeView {
+        endpoint: endpoint.name().to_owned(),
+        older_than: HumanDuration(age).to_string(),
+        removed,
+    };
+    output.show(&view, || {
+        format!("removed {removed} records of {}\n", endpoint.name())
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn warning(age: Duration, retention: Duration) -> String {
+    if age >= retention {
+        return String::new();
+    }
+    format!(
+        " The configured retention is {}: a message that is delivered again after its record is \
+         gone runs again.",
+        HumanDuration(retention)
+    )
+}
