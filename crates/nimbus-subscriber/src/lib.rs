@@ -14,6 +14,7 @@ mod responder;
 mod retry;
 mod running;
 mod session;
+pub mod telemetry;
 
 pub use builder::SubscriberBuilder;
 pub use circuit_breaker::CircuitBreaker;

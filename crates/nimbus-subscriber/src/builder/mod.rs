@@ -23,6 +23,7 @@ use crate::middleware::{Layers, Pipeline};
 use crate::processor::{Classifiers, FailureClassifier};
 use crate::retry::{RandomSource, RetryPolicies, RetryPolicy, RetryRule, SystemRandom};
 use crate::running::{Settings, Subscriber};
+use crate::telemetry::Spans;
 
 /// Collects what a [`Subscriber`] is made of. [`build`](Self::build) checks it all.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub struct SubscriberBuilder {
     classifiers: Classifiers,
     retries: RetryPolicies,
     lifecycle: Lifecycle,
+    spans: Spans,
     clock: Arc<dyn Clock>,
     random: Arc<dyn RandomSource>,
     concurrent_sessions: usize,
@@ -66,6 +68,7 @@ impl SubscriberBuilder {
             classifiers: Classifiers::default(),
             retries: RetryPolicies::default(),
             lifecycle: Lifecycle::default(),
+            spans: Spans::default(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             concurrent_sessions: 8,
@@ -189,6 +192,14 @@ impl SubscriberBuilder {
         self
     }
 
+    /// How the span around a message relates to the span that the message was sent from: a link
+    /// unless set otherwise (SUB-25).
+    #[cfg(feature = "opentelemetry")]
+    pub fn inbound_trace(mut self, inbound: crate::telemetry::InboundTrace) -> Self {
+        self.spans.inbound = inbound;
+        self
+    }
+
     /// How many sessions are worked on at a time, 8 by default; each handles one message at a time.
     pub fn concurrent_sessions(mut self, sessions: usize) -> Self {
         self.concurrent_sessions = sessions;
@@ -258,6 +269,7 @@ impl SubscriberBuilder {
             classifiers: self.classifiers,
             retries: self.retries,
             lifecycle: self.lifecycle,
+            spans: self.spans,
             clock: self.clock,
             random: self.random,
             concurrent_sessions: self.concurrent_sessions,

@@ -1,11 +1,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nimbus_inbox_core::{EndpointId, Timestamp};
-use nimbus_messaging::{Address, EventId, EventRequest, Headers, Transport, TransportError};
+use nimbus_messaging::{
+    Address, EventId, EventRequest, Headers, TraceContext, Transport, TransportError,
+};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::claim::{Claimed, Claiming, Progress};
+use crate::telemetry;
 
 /// Work that goes on outside after the handler returned (SUB-14).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -121,6 +124,15 @@ impl HandlerContext {
         self.0.parts.enqueued_at
     }
 
+    /// Trace context for what the handler calls or sends itself, as W3C text (SUB-25).
+    ///
+    /// It is that of the current span, with the feature `opentelemetry` and where a layer exports
+    /// spans; else that of the message, as it came. [`publish`](Self::publish) passes it on by itself.
+    #[must_use]
+    pub fn trace_context(&self) -> TraceContext {
+        telemetry::outgoing(&self.headers().trace)
+    }
+
     /// Cancelled when the subscriber was asked to stop. A handler that then returns an error is
     /// cancelled, not failed: the message is delivered again (INB-14).
     #[must_use]
@@ -217,7 +229,7 @@ impl HandlerContext {
                         .map(|address| address.as_str().to_owned())
                 });
                 headers.from = Some(Address::new(self.endpoint().as_str()));
-                headers.trace = cause.trace.clone();
+                headers.trace = self.trace_context();
             })
             .to(address.clone());
         let sender = self.0.parts.outbound.0.sender(&address).await?;

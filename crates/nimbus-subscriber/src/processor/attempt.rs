@@ -9,6 +9,7 @@ use super::success::Record;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::handler::{ContextParts, FailureClass, HandlerContext, HandlerError, Handoff};
 use crate::running::Run;
+use crate::telemetry;
 
 /// How one run of a handler ended, its failure classified (SUB-21).
 #[derive(Debug)]
@@ -158,6 +159,7 @@ impl Services {
         let (error_type, text) = (error.error_type().to_owned(), error.text().to_owned());
         match class {
             FailureClass::Retry => {
+                telemetry::failed(&error_type);
                 self.tally.failed();
                 Ok(Attempt::Failed { error_type, text })
             }

@@ -5,6 +5,7 @@ use futures_util::FutureExt;
 use nimbus_messaging::{
     Address, Delivery, MessageType, Receipt, SessionState, TransportError, TransportErrorKind,
 };
+use tracing::Instrument;
 
 use super::event_request::Gate;
 use super::only_from::only_from;
@@ -100,7 +101,10 @@ impl Services {
             return self.request_drain(session).await;
         }
 
-        let dispatched = self.dispatch_deferred(&mut message, read, session, interrupts);
+        let span = self.spans.process(&self.endpoint, &message.headers);
+        let dispatched = self
+            .dispatch_deferred(&mut message, read, session, interrupts)
+            .instrument(span.clone());
         let ended = match AssertUnwindSafe(dispatched).catch_unwind().await {
             Ok(ended) => ended,
             Err(panic) => {
@@ -116,7 +120,12 @@ impl Services {
             }
             Err(interruption) => Some(interruption.clone()),
         };
-        let settled = settle(self, &message, receipt, ended).await;
+        if let Err(interruption) = &ended {
+            span.in_scope(|| interruption.mark_span());
+        }
+        let settled = settle(self, &message, receipt, ended)
+            .instrument(span)
+            .await;
         let unsettled = match (interrupted, settled) {
             (None, AfterSettling::Keep) => None,
             (None, AfterSettling::Release) => Some(Interruption::LockLost),

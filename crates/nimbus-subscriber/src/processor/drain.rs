@@ -1,9 +1,11 @@
 use nimbus_messaging::{
-    Address, Envelope, Headers, MessageContent, MessageType, SessionState, random_message_id,
+    Address, Envelope, Headers, MessageContent, MessageType, SessionState, TraceContext,
+    random_message_id,
 };
 
 use super::{Interruption, Services, bounded};
 use crate::session::HeldSession;
+use crate::telemetry;
 
 impl Services {
     /// Asks for the session's deferred messages to be handled, if it is free and has any (SUB-16).
@@ -40,6 +42,7 @@ impl Services {
             message_type,
             from: Some(from),
             to: Some(Address::new(self.endpoint.as_str())),
+            trace: telemetry::outgoing(&TraceContext::default()),
             ..Headers::default()
         }
         .into_envelope(&MessageContent::default())

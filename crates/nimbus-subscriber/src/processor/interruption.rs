@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use nimbus_messaging::{MalformedMessage, TransportError, TransportErrorKind};
 
+use crate::telemetry;
+
 /// How long one call to a broker or a session store may take.
 const CALL_BOUND: Duration = Duration::from_secs(30);
 
@@ -38,6 +40,19 @@ impl Interruption {
             TransportErrorKind::LockLost => Self::LockLost,
             _ => Self::Transient,
         }
+    }
+}
+
+impl Interruption {
+    /// Says in the span around the message why it ended. A stop is no failure.
+    pub(crate) fn mark_span(&self) {
+        telemetry::failed(match self {
+            Self::StoreUnavailable => "store_unavailable",
+            Self::Transient | Self::Unconfirmed => "transient",
+            Self::LockLost => "lock_lost",
+            Self::Cancelled => return,
+            Self::Rejected { reason, .. } => reason,
+        });
     }
 }
 

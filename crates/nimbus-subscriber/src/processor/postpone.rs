@@ -2,6 +2,7 @@ use nimbus_messaging::{property, random_message_id};
 
 use super::settle::redelivery_delay;
 use super::{Interruption, Received, Services, bounded};
+use crate::telemetry;
 
 impl Services {
     /// Has a drain that met an outage tried again later, as a message of its own.
@@ -20,6 +21,18 @@ impl Services {
         later
             .properties
             .set(property::THROTTLE_RETRY_COUNT, times.to_string());
+        let trace = telemetry::outgoing(&drain.headers.trace);
+        for (name, value) in [
+            (property::TRACEPARENT, trace.parent),
+            (property::TRACESTATE, trace.state),
+        ] {
+            match value {
+                Some(value) => later.properties.set(name, value),
+                None => {
+                    later.properties.remove(name);
+                }
+            }
+        }
         let due = self.clock.now().saturating_add(delay);
         match bounded(self.own_queue.schedule(later, due)).await {
             Ok(_) => {

@@ -1,5 +1,8 @@
 use nimbus_inbox_core::DuplicateWhen;
-use nimbus_messaging::{MessageType, ParkedCopy, ParkedRef, SessionState, property};
+use nimbus_messaging::{
+    MalformedMessage, MessageType, ParkedCopy, ParkedRef, SessionState, property,
+};
+use tracing::Instrument;
 
 use super::attempt::{Attempt, SetAside};
 use super::block::Block;
@@ -41,7 +44,7 @@ impl Services {
             if interrupts.stopping.is_cancelled() {
                 return Err(Interruption::Cancelled);
             }
-            self.replay(copy, session, interrupts).await?;
+            self.replay_in_span(copy, session, interrupts).await?;
         }
         self.request_another_drain(session).await
     }
@@ -75,8 +78,8 @@ impl Services {
         session.write(SessionState::settle_all).await
     }
 
-    /// Handles one parked copy and removes it.
-    async fn replay(
+    /// Handles one parked copy in a span of its own, which leads to whoever sent the message.
+    async fn replay_in_span(
         &self,
         copy: ParkedCopy,
         session: &mut HeldSession,
@@ -86,7 +89,24 @@ impl Services {
             reference,
             envelope,
         } = copy;
-        let (mut message, read) = Received::read(envelope, 1, None, self.clock.now());
+        let received = Received::read(envelope, 1, None, self.clock.now());
+        let span = self.spans.process(&self.endpoint, &received.0.headers);
+        async {
+            let ended = self.replay(reference, received, session, interrupts).await;
+            ended.inspect_err(Interruption::mark_span)
+        }
+        .instrument(span)
+        .await
+    }
+
+    /// Handles one parked copy and removes it.
+    async fn replay(
+        &self,
+        reference: ParkedRef,
+        (mut message, read): (Received, Result<(), MalformedMessage>),
+        session: &mut HeldSession,
+        interrupts: &Interrupts,
+    ) -> Result<(), Interruption> {
         let read = read.and_then(|()| message.read_event());
         let done = settled(&reference);
         if let Err(malformed) = read {

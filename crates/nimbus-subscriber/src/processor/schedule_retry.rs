@@ -8,6 +8,7 @@ use nimbus_messaging::{
 
 use super::{Interruption, Received, Services, bounded};
 use crate::session::HeldSession;
+use crate::telemetry;
 
 /// A retry that a policy allows.
 #[derive(Debug, Clone, Copy)]
@@ -166,6 +167,7 @@ impl Services {
                 .clone()
                 .or_else(|| from.message_id.clone()),
             deferral_sequence: None,
+            trace: telemetry::outgoing(&from.trace),
             ..from.clone()
         }
         .into_envelope(&MessageContent {

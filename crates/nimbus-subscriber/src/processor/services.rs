@@ -11,6 +11,7 @@ use crate::middleware::Pipeline;
 use crate::responder::Responder;
 use crate::retry::{RandomSource, RetryPolicies};
 use crate::running::{Intake, Tally};
+use crate::telemetry::Spans;
 
 /// Everything that processing a message needs, shared by all lanes.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(crate) struct Services {
     pub(crate) own_queue: Arc<dyn Sender>,
     pub(crate) outbound: Outbound,
     pub(crate) lifecycle: Lifecycle,
+    pub(crate) spans: Spans,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn RandomSource>,
     pub(crate) tally: Tally,

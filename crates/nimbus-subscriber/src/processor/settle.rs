@@ -43,16 +43,7 @@ pub(crate) async fn process_and_settle(
     } = delivery;
     services.tally.received();
     let (mut message, read) = services.read(envelope, delivery_count, enqueued_at);
-    let span = tracing::info_span!(
-        "process",
-        messaging.operation.type = "process",
-        messaging.destination.name = %services.endpoint,
-        messaging.message.id = message.headers.message_id.as_deref(),
-        messaging.message.conversation_id = message.headers.correlation_id.as_deref(),
-        nimbus.message_type = %message.headers.message_type,
-        nimbus.event_id = message.headers.event_id.as_ref().map(|id| id.as_str()),
-        nimbus.session_id = message.headers.session_id.as_deref(),
-    );
+    let span = services.spans.process(&services.endpoint, &message.headers);
     async {
         services.tell_received(&message).await;
         let ended = match read {
@@ -63,6 +54,9 @@ pub(crate) async fn process_and_settle(
             }
             Err(refused) => Err(refused),
         };
+        if let Err(interruption) = &ended {
+            interruption.mark_span();
+        }
         if matches!(ended, Err(Interruption::Rejected { .. })) {
             message.keep_event();
         }

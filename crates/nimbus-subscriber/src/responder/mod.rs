@@ -16,6 +16,7 @@ pub(crate) use outcome::Outcome;
 pub(crate) use text::cut;
 
 use crate::processor::{Interruption, bounded};
+use crate::telemetry;
 
 /// Sends outcome messages to the resolver.
 #[derive(Debug, Clone)]
@@ -160,7 +161,7 @@ impl Responder {
             cloud_event_source: from.cloud_event_source.clone(),
             cloud_event_type: from.cloud_event_type.clone(),
             cloud_event_subject: from.cloud_event_subject.clone(),
-            trace: from.trace.clone(),
+            trace: telemetry::outgoing(&from.trace),
             ..Headers::default()
         };
         let error_content = outcome.write(&mut headers);

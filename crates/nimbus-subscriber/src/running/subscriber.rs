@@ -25,6 +25,7 @@ use crate::middleware::Pipeline;
 use crate::processor::{Classifiers, Services};
 use crate::responder::Responder;
 use crate::retry::{RandomSource, RetryPolicies};
+use crate::telemetry::Spans;
 
 /// How long what follows a handler may take after the drain deadline; each of its calls has a bound
 /// of its own, which ends sooner.
@@ -43,6 +44,7 @@ pub(crate) struct Settings {
     pub(crate) classifiers: Classifiers,
     pub(crate) retries: RetryPolicies,
     pub(crate) lifecycle: Lifecycle,
+    pub(crate) spans: Spans,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn RandomSource>,
     pub(crate) concurrent_sessions: usize,
@@ -211,6 +213,7 @@ impl Running {
             own_queue,
             outbound: Outbound(settings.transport),
             lifecycle: settings.lifecycle,
+            spans: settings.spans,
             clock: settings.clock,
             random: settings.random,
             tally: tally.clone(),

@@ -31,5 +31,8 @@ mod retry_requests;
 mod set_up;
 mod shutdown;
 mod skips;
+#[cfg(feature = "opentelemetry")]
+mod spans;
 mod store_outages;
+mod trace_context;
 mod unsettled_continuations;

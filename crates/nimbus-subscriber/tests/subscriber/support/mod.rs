@@ -9,6 +9,8 @@ mod process;
 mod script;
 mod strike;
 mod told;
+#[cfg(feature = "opentelemetry")]
+mod traces;
 mod world;
 
 pub(crate) use crashes::crash_anywhere;
@@ -20,4 +22,6 @@ pub(crate) use process::{Process, Running};
 pub(crate) use script::{OrderPlaced, Script};
 pub(crate) use strike::Strike;
 pub(crate) use told::Told;
+#[cfg(feature = "opentelemetry")]
+pub(crate) use traces::{Traces, attribute, sent_from};
 pub(crate) use world::{ENDPOINT, EVENT_TYPE, World, session};
