@@ -152,6 +152,7 @@ impl Services {
             return Err(Interruption::Cancelled);
         }
         let (class, classifier) = self.classifiers.classify(event_type, error);
+        let is_probe = run.is_probe();
         if matches!(class, FailureClass::Retry | FailureClass::Transient) {
             run.failed();
         }
@@ -173,11 +174,16 @@ impl Services {
                 description: format!("{error_type}: {text}"),
             })),
             FailureClass::Transient => {
+                let next = if is_probe {
+                    "the message is tried again when the circuit breaker lets it"
+                } else {
+                    "the message is left for redelivery"
+                };
                 tracing::warn!(
                     endpoint = %self.endpoint,
                     event_type,
                     error = %error,
-                    "a handler reports an outage; the message is left for redelivery"
+                    "a handler reports an outage; {next}"
                 );
                 Err(Interruption::Transient)
             }
