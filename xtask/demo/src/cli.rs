@@ -14,8 +14,12 @@ pub(crate) const CONSUME: &str = "consume";
 /// of its own, with an inbox in SQLite. The run then makes its life hard. It sends some events
 /// twice, lets some handlers fail at first, and kills the consumer: once after a handler has done
 /// its work and before the inbox has recorded it, once after the record and before the queue knows
-/// that the message is done, and once at any moment. At the end it accounts for every message, from
-/// what billing wrote to its ledger and from what the resolver was told.
+/// that the message is done, and once at any moment. It accounts for every message, from what
+/// billing wrote to its ledger and from what the resolver was told.
+///
+/// A second act is about two orders of its own. An event that fails whenever it is tried blocks its
+/// order, and another waits for a bank. An operator looks with the `nimbus` tool, mends the cause,
+/// has the event handled again, and reports that the bank has paid.
 ///
 /// Exits with 0 when nothing was lost, handled out of order or left unexplained, with 1 when
 /// something was, or when the run could not be finished.

@@ -9,6 +9,7 @@ use crate::account::{Account, Evidence, gather};
 use crate::cli::RunArguments;
 use crate::directory::Directory;
 use crate::events::{self, EventFile};
+use crate::operator::{self, Tool, Verdict};
 use crate::plan::Plan;
 use crate::report::{Narrator, Report, document, table};
 use crate::supervise::Supervisor;
@@ -38,8 +39,8 @@ pub(crate) async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         }
     };
     narrator.end();
-    let evidence = match worked {
-        Ok(evidence) => evidence,
+    let (evidence, verdict) = match worked {
+        Ok(worked) => worked,
         Err(error) => {
             narrator.say(&directory.keep_for_inquiry());
             return Err(error);
@@ -47,13 +48,15 @@ pub(crate) async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     };
 
     let account = Account::of(&evidence);
+    let clean = account.is_clean() && verdict.is_clean();
     let report = Report {
         seed: arguments.seed,
         reading: &reading,
         plan: &plan,
         account: &account,
         kills: &evidence.kills,
-        kept: directory.keep_if(arguments.keep || !account.is_clean()),
+        verdict: &verdict,
+        kept: directory.keep_if(arguments.keep || !clean),
     };
     let text = if arguments.json {
         document(&report)? + "\n"
@@ -61,17 +64,26 @@ pub(crate) async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         table(&report)
     };
     print(&text)?;
-    Ok(if account.is_clean() {
+    Ok(if clean {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-async fn work(directory: &Directory, plan: &Plan, narrator: &Narrator) -> anyhow::Result<Evidence> {
+/// Both acts. What the first has left is looked at before the second begins.
+async fn work(
+    directory: &Directory,
+    plan: &Plan,
+    narrator: &Narrator,
+) -> anyhow::Result<(Evidence, Verdict)> {
+    let tool = Tool::find(directory.path(), narrator).await?;
     let mut supervisor = Supervisor::open(directory.path(), plan, narrator).await?;
     supervisor.run().await?;
-    gather(plan, &supervisor).await
+    narrator.end();
+    let evidence = gather(plan, &supervisor).await?;
+    let verdict = operator::perform(directory.path(), tool, plan, &supervisor, narrator).await?;
+    Ok((evidence, verdict))
 }
 
 /// A reader that has seen enough, such as `head`, is no failure.

@@ -8,6 +8,7 @@ mod demo;
 mod directory;
 mod events;
 mod ledger;
+mod operator;
 mod plan;
 mod queue;
 mod report;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use super::forward::{self, Profile};
 
-/// Run the main job on one machine through redeliveries, failures and a hard kill.
+/// Run the main job on one machine through redeliveries, failures and hard kills, then with an
+/// operator who has the `nimbus` tool.
 ///
 /// All arguments go to the demo itself: `cargo xtask demo --help` lists them.
 #[derive(clap::Args)]
@@ -21,5 +22,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    // The demo runs it, as an operator does.
+    forward::build("nimbus-cli", Profile::Dev)?;
     forward::run("nimbus-demo", Profile::Dev, &arguments.arguments)
 }

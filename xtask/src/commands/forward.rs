@@ -24,13 +24,19 @@ pub(super) fn run(
     profile: Profile,
     arguments: &[OsString],
 ) -> anyhow::Result<ExitCode> {
+    build(package, profile)?;
+    let mut run = cargo("run", package, profile);
+    run.arg("--quiet").arg("--").args(arguments);
+    Ok(exit_code(start(run)?))
+}
+
+/// Builds `package` where the build of another finds it.
+pub(super) fn build(package: &str, profile: Profile) -> anyhow::Result<()> {
     let built = start(cargo("build", package, profile))?;
     if !built.success() {
         bail!("`{package}` could not be built (see above)");
     }
-    let mut run = cargo("run", package, profile);
-    run.arg("--quiet").arg("--").args(arguments);
-    Ok(exit_code(start(run)?))
+    Ok(())
 }
 
 fn cargo(action: &str, package: &str, profile: Profile) -> Command {

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use nimbus_subscriber::{HandlerContext, HandlerError};
+use nimbus_subscriber::{HandlerContext, HandlerError, Handoff};
 
-use super::Instructions;
+use super::{Instructions, Troubles, register};
 use crate::billing::Bookable;
 use crate::ledger::{Execution, Ledger};
 use crate::plan::Publication;
@@ -14,15 +15,39 @@ pub(super) struct Billing {
     ledger: Ledger,
     run: u32,
     failures: Arc<BTreeMap<String, u32>>,
+    troubles: Arc<Troubles>,
+    directory: Arc<Path>,
 }
 
 impl Billing {
-    pub(super) fn new(ledger: Ledger, instructions: Instructions) -> Self {
+    pub(super) fn new(ledger: Ledger, instructions: Instructions, directory: &Path) -> Self {
         Self {
             ledger,
             run: instructions.run,
             failures: Arc::new(instructions.failures),
+            troubles: Arc::new(instructions.troubles),
+            directory: directory.into(),
         }
+    }
+
+    /// Fails for as long as nobody mends the cause: retrying does not help.
+    fn find_customer(&self, event_id: &str) -> Result<(), HandlerError> {
+        let unregistered = self.troubles.unregistered.contains(event_id);
+        if unregistered && !register::is_complete(&self.directory) {
+            let error = HandlerError::retry("customer cust-900 is not in the tax register");
+            return Err(error.with_type("UnknownCustomer"));
+        }
+        Ok(())
+    }
+
+    /// The job that does the work of this event, if one does.
+    fn job_of(&self, event_id: &str) -> Option<Handoff> {
+        let job = self.troubles.jobs.get(event_id)?;
+        Some(Handoff {
+            reason: "the bank pays back amounts of this size".to_owned(),
+            external_job_id: Some(job.clone()),
+            expected_by: None,
+        })
     }
 
     /// Stands for a call to another service, which is out of order for the events that the plan
@@ -51,6 +76,12 @@ pub(super) async fn book<E: Bookable>(
     context: HandlerContext,
 ) -> Result<(), HandlerError> {
     billing.ask_tax_service(&context)?;
+    let event_id = context.event_id().map_or("", |id| id.as_str());
+    billing.find_customer(event_id)?;
+    if let Some(job) = billing.job_of(event_id) {
+        context.mark_pending_handoff(job);
+        return Ok(());
+    }
     let publication = context
         .headers()
         .correlation_id

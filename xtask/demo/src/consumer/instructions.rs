@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,16 @@ pub(crate) struct Instructions {
     pub(crate) hold: Option<Kill>,
     /// How many attempts at an event fail before one succeeds, by message id.
     pub(crate) failures: BTreeMap<String, u32>,
+    pub(crate) troubles: Troubles,
+}
+
+/// Events that need somebody outside, by event id.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Troubles {
+    /// Their customer is not in the tax register.
+    pub(crate) unregistered: BTreeSet<String>,
+    /// An external job does their work.
+    pub(crate) jobs: BTreeMap<String, String>,
 }
 
 impl Instructions {

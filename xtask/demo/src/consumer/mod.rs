@@ -4,6 +4,7 @@
 mod handlers;
 mod holding;
 mod instructions;
+pub(crate) mod register;
 mod stop;
 
 use std::fs::File;
@@ -17,7 +18,7 @@ use nimbus_inbox_sqlite::SqliteInbox;
 use nimbus_subscriber::{RetryPolicy, Subscriber, SubscriberBuilder};
 use tracing_subscriber::EnvFilter;
 
-pub(crate) use instructions::Instructions;
+pub(crate) use instructions::{Instructions, Troubles};
 
 use crate::billing::{
     Bookable, OrderCancelled, OrderDelivered, OrderPlaced, OrderShipped, PaymentCaptured,
@@ -49,7 +50,7 @@ pub(crate) async fn run(directory: &Path) -> anyhow::Result<()> {
     let hold = Arc::new(Hold::new(instructions.hold.clone()));
     let inbox = HoldingStore::new(open_inbox(directory).await?, Arc::clone(&hold));
     let transport = HoldingTransport::new(queue::open(directory).await?, hold);
-    let billing = Billing::new(Ledger::open(directory).await?, instructions);
+    let billing = Billing::new(Ledger::open(directory).await?, instructions, directory);
 
     let report = with_handlers(Subscriber::builder(ENDPOINT), &billing)
         .retry(RetryPolicy::fixed(RETRY_AFTER))

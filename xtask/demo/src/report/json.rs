@@ -3,6 +3,7 @@ use serde::Serialize;
 use super::{Report, reason};
 use crate::account::{Cause, Fate, Totals};
 use crate::events::{BadLine, Remark};
+use crate::operator::Verdict;
 use crate::plan::Kill;
 
 /// The closing report for programs. Its fields are stable; more may come.
@@ -15,6 +16,7 @@ struct Document<'a> {
     kills: Vec<KillDocument<'a>>,
     executed_again: Vec<AgainDocument<'a>>,
     set_aside: Vec<SetAsideDocument<'a>>,
+    operator: &'a Verdict,
     findings: Vec<String>,
     directory: Option<String>,
 }
@@ -57,7 +59,7 @@ struct SetAsideDocument<'a> {
 pub(crate) fn document(report: &Report<'_>) -> serde_json::Result<String> {
     let (reading, account) = (report.reading, report.account);
     serde_json::to_string_pretty(&Document {
-        ok: account.is_clean(),
+        ok: account.is_clean() && report.verdict.is_clean(),
         seed: report.seed,
         events: Events {
             lines: reading.lines,
@@ -101,6 +103,7 @@ pub(crate) fn document(report: &Report<'_>) -> serde_json::Result<String> {
                 reason: reason(sent, fate),
             })
             .collect(),
+        operator: report.verdict,
         findings: account.findings.iter().map(ToString::to_string).collect(),
         directory: report.kept.as_ref().map(|path| path.display().to_string()),
     })

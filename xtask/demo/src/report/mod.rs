@@ -15,6 +15,7 @@ pub(crate) use table::table;
 
 use crate::account::{Account, Fate, Sent};
 use crate::events::Reading;
+use crate::operator::Verdict;
 use crate::plan::{Kill, Plan};
 use crate::supervise::Aftermath;
 
@@ -26,6 +27,8 @@ pub(crate) struct Report<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) account: &'a Account,
     pub(crate) kills: &'a [Aftermath],
+    /// What the second act came to.
+    pub(crate) verdict: &'a Verdict,
     /// Where the databases are, if they stay.
     pub(crate) kept: Option<PathBuf>,
 }

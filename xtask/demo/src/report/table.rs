@@ -2,6 +2,7 @@ use std::fmt::{self, Display, Write};
 
 use super::{Report, point, reason, shown};
 use crate::account::{Again, Cause, Totals};
+use crate::operator::Verdict;
 use crate::supervise::Aftermath;
 
 /// How many set-aside messages are shown one by one.
@@ -21,16 +22,8 @@ fn write(report: &Report<'_>, out: &mut String) -> fmt::Result {
     kills(report.kills, out)?;
     executed_again(&account.executed_again, out)?;
     set_aside(report, out)?;
-    if account.is_clean() {
-        writeln!(out, "\nEvery message is accounted for.")?;
-    } else {
-        let count = account.findings.len();
-        let findings = if count == 1 { "finding" } else { "findings" };
-        writeln!(out, "\n{count} {findings}:")?;
-        for finding in &account.findings {
-            writeln!(out, "  {finding}")?;
-        }
-    }
+    second_act(report.verdict, out)?;
+    findings(report, out)?;
     if let Some(directory) = &report.kept {
         writeln!(
             out,
@@ -39,6 +32,40 @@ fn write(report: &Report<'_>, out: &mut String) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+fn findings(report: &Report<'_>, out: &mut String) -> fmt::Result {
+    let of_messages = report.account.findings.iter().map(ToString::to_string);
+    let findings: Vec<String> = of_messages
+        .chain(report.verdict.findings.iter().cloned())
+        .collect();
+    let count = match findings.len() {
+        0 => return writeln!(out, "\nEvery message is accounted for."),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    writeln!(out, "\n{count}:")?;
+    findings
+        .iter()
+        .try_for_each(|finding| writeln!(out, "  {finding}"))
+}
+
+/// The operator's part of the table.
+fn second_act(verdict: &Verdict, out: &mut String) -> fmt::Result {
+    writeln!(out, "\nwith an operator")?;
+    let mended = format!("{}, its cause mended", verdict.resubmitted);
+    row(out, "resubmitted", 1, mended)?;
+    let outside = format!("{}, completed from outside", verdict.handed_off);
+    row(out, "handed off", 1, outside)?;
+    row(
+        out,
+        "parked and replayed",
+        verdict.replayed,
+        "behind these two",
+    )?;
+    row(out, "lost", verdict.lost, "")?;
+    let in_order = if verdict.in_order { "yes" } else { "no" };
+    row(out, "in order", in_order, "2 sessions verified")
 }
 
 fn rows(report: &Report<'_>, totals: &Totals, out: &mut String) -> fmt::Result {
@@ -121,7 +148,7 @@ fn rows(report: &Report<'_>, totals: &Totals, out: &mut String) -> fmt::Result {
     )
 }
 
-fn row(out: &mut String, name: &str, count: usize, note: impl Display) -> fmt::Result {
+fn row(out: &mut String, name: &str, count: impl Display, note: impl Display) -> fmt::Result {
     let line = format!("{name:<20}{count:>7}  {note}");
     writeln!(out, "{}", line.trim_end())
 }

@@ -30,6 +30,7 @@ fn with_report<T>(check: impl FnOnce(&Report<'_>) -> T) -> T {
         plan: &plan,
         account: &account,
         kills: &[],
+        verdict: &Verdict::default(),
         kept: None,
     })
 }

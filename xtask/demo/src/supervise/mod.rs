@@ -13,14 +13,14 @@ use nimbus_inbox_sqlite::SqliteInbox;
 use nimbus_transport_embedded::{EmbeddedTransport, Inspector};
 
 pub(crate) use aftermath::{Aftermath, recorded};
+pub(crate) use process::ConsumerProcess;
 
-use crate::consumer::{self, Instructions};
+use crate::consumer::{self, Instructions, Troubles};
 use crate::ledger::Ledger;
 use crate::plan::{Kill, Leg, Plan};
 use crate::queue::{self, Publisher};
 use crate::report::Narrator;
 use crate::signal::{Delivered, Signal};
-use process::ConsumerProcess;
 use watch::Watch;
 
 /// What the supervisor saw happen.
@@ -78,6 +78,13 @@ impl<'a> Supervisor<'a> {
         }
     }
 
+    /// Publishes all messages of another plan.
+    pub(crate) async fn publish(&self, plan: &Plan) -> anyhow::Result<()> {
+        let publications = &plan.publications;
+        let sent = self.publisher.send(plan, publications).await;
+        sent.context("publishing the events failed")
+    }
+
     pub(crate) fn observed(&self) -> &Observed {
         &self.observed
     }
@@ -105,6 +112,7 @@ impl<'a> Supervisor<'a> {
             run,
             hold: leg.kill.clone().filter(|kill| kill.message_id().is_some()),
             failures: self.plan.failures.clone(),
+            troubles: Troubles::default(),
         }
         .write(self.directory)?;
         let mut consumer = ConsumerProcess::start(self.directory)?;

@@ -16,7 +16,7 @@ use crate::signal::Signal;
 const LONGEST_END: Duration = Duration::from_secs(15);
 
 /// A running consumer. Dropped, it is killed.
-pub(super) struct ConsumerProcess {
+pub(crate) struct ConsumerProcess {
     child: Child,
     signals: Lines<BufReader<ChildStdout>>,
     /// The consumer works until this is closed.
@@ -25,7 +25,7 @@ pub(super) struct ConsumerProcess {
 
 impl ConsumerProcess {
     /// Starts this same program as a consumer.
-    pub(super) fn start(directory: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn start(directory: &Path) -> anyhow::Result<Self> {
         let program = env::current_exe().context("can't find the demo's own program")?;
         let log = consumer::log_path(directory);
         let errors = File::options()
@@ -51,7 +51,7 @@ impl ConsumerProcess {
     }
 
     /// The next thing it tells; `None` once its output ended.
-    pub(super) async fn next_signal(&mut self) -> anyhow::Result<Option<Signal>> {
+    pub(crate) async fn next_signal(&mut self) -> anyhow::Result<Option<Signal>> {
         match self.signals.next_line().await? {
             None => Ok(None),
             Some(line) => Signal::read(&line)
@@ -61,7 +61,7 @@ impl ConsumerProcess {
     }
 
     /// Ends it without warning: SIGKILL on Unix. Returns its process id.
-    pub(super) async fn kill(&mut self) -> anyhow::Result<u32> {
+    pub(crate) async fn kill(&mut self) -> anyhow::Result<u32> {
         let pid = self
             .child
             .id()
@@ -71,7 +71,7 @@ impl ConsumerProcess {
     }
 
     /// Asks it to end and waits until it has.
-    pub(super) async fn stop(mut self) -> anyhow::Result<()> {
+    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         self.input.take();
         let status = self.ended().await?;
         if !status.success() {
@@ -81,7 +81,7 @@ impl ConsumerProcess {
     }
 
     /// How it ended.
-    pub(super) async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
+    pub(crate) async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
         tokio::time::timeout(LONGEST_END, self.child.wait())
             .await
             .with_context(|| {
