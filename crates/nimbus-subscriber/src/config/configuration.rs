@@ -38,7 +38,7 @@ impl Configuration {
     }
 
     /// A section of the program's own, if the file or the environment has it; `S` is the type that
-    /// it was [registered](super::Providers::section) with.
+    /// it was [registered](crate::Providers::section) with.
     #[must_use]
     pub fn section<S: Any + Send + Sync>(&self, name: &str) -> Option<&S> {
         self.sections.get(name)?.downcast_ref()

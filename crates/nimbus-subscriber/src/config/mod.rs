@@ -2,6 +2,7 @@
 
 mod configuration;
 mod keys;
+mod known;
 mod load;
 mod nearest;
 mod problem;
