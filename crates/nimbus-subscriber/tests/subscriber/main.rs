@@ -21,6 +21,7 @@ mod middleware;
 mod observers;
 mod parking;
 mod process_in;
+mod process_in_outages;
 mod process_in_outcomes;
 mod process_in_stand_ins;
 mod processing_order;

@@ -9,6 +9,7 @@ mod process;
 mod script;
 mod strike;
 mod told;
+mod tools;
 #[cfg(feature = "opentelemetry")]
 mod traces;
 mod world;
@@ -22,6 +23,7 @@ pub(crate) use process::{Process, Running};
 pub(crate) use script::{OrderPlaced, Script};
 pub(crate) use strike::Strike;
 pub(crate) use told::Told;
+pub(crate) use tools::{Tools, claiming};
 #[cfg(feature = "opentelemetry")]
 pub(crate) use traces::{Traces, attribute, sent_from};
 pub(crate) use world::{ENDPOINT, EVENT_TYPE, World, session};
