@@ -122,6 +122,8 @@ fn inbox_and_queue_can_share_a_file() {
         "all.db",
         "--embedded",
         "all.db",
+        "--resolver",
+        "all.db",
     ];
     place.succeed(&all);
     place.succeed(&[&all[..], &["--check"]].concat());

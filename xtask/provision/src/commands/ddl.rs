@@ -46,6 +46,7 @@ fn scripts() -> BTreeMap<String, String> {
         Part::inbox(&SqliteInboxOptions::default()),
         Part::sessions(),
         Part::embedded_queue(),
+        Part::resolver(),
     ];
     parts
         .into_iter()

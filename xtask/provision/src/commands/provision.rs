@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::ArgGroup;
 use nimbus_inbox_core::{EndpointId, InboxStore};
 use nimbus_inbox_sqlite::{SqliteInbox, SqliteInboxOptions, SqliteSessions};
+use nimbus_resolver::ResolverStore;
 use nimbus_sqlite::{Database, OpenOptions, SqliteError};
 use nimbus_transport_embedded::EmbeddedTransport;
 
@@ -33,6 +34,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", group = "stores")]
     embedded: Option<PathBuf>,
 
+    /// SQLite file of the resolver.
+    #[arg(long, value_name = "PATH", group = "stores")]
+    resolver: Option<PathBuf>,
+
     /// Print the statements and touch nothing.
     #[arg(long, conflicts_with = "check")]
     dry_run: bool,
@@ -53,6 +58,7 @@ enum Store {
     Inbox(SqliteInboxOptions),
     Sessions,
     Embedded,
+    Resolver,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -98,6 +104,13 @@ fn targets(arguments: &Arguments) -> anyhow::Result<Vec<Target>> {
             path: path.clone(),
             part: Part::embedded_queue(),
             store: Store::Embedded,
+        });
+    }
+    if let Some(path) = &arguments.resolver {
+        targets.push(Target {
+            path: path.clone(),
+            part: Part::resolver(),
+            store: Store::Resolver,
         });
     }
     Ok(targets)
@@ -155,6 +168,9 @@ impl Target {
             }
             Store::Embedded => {
                 EmbeddedTransport::open(&self.path).await?;
+            }
+            Store::Resolver => {
+                ResolverStore::open(&self.path).await?;
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use nimbus_inbox_sqlite::{SqliteInboxOptions, SqliteSessions};
+use nimbus_resolver::ResolverStore;
 use nimbus_sqlite::rusqlite::{self, Connection, ErrorCode, OpenFlags};
 
 pub(crate) use self::difference::Difference;
@@ -44,6 +45,14 @@ impl Part {
         Self {
             name: "embedded-queue",
             ddl: nimbus_transport_embedded::ddl(),
+        }
+    }
+
+    /// The tables of the resolver.
+    pub(crate) fn resolver() -> Self {
+        Self {
+            name: "resolver",
+            ddl: ResolverStore::ddl(),
         }
     }
 
