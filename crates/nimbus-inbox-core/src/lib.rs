@@ -29,7 +29,9 @@ pub use inbox::{
 pub use key::{EndpointId, IdentityHash, InboxKey, MessageId, UnusableId};
 pub use options::InboxOptions;
 pub use registry::{InboxSetup, InboxStoreKind, StoreRegistry};
-pub use store::{Cutoff, InboxStore, InboxStoreExt, PurgeLimit, Recorded, StoreCapabilities};
+pub use store::{
+    Cutoff, InboxStore, InboxStoreExt, PurgeLimit, Recorded, StoreCapabilities, StoreStats,
+};
 pub use timestamp::{ParseTimestampError, Timestamp};
 #[cfg(feature = "tower")]
 pub use tower::{InboxLayer, InboxService};

@@ -3,19 +3,21 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use nimbus_inbox_core::config::HumanDuration;
-use nimbus_inbox_core::{Cutoff, InboxKey, InboxStoreExt, MessageId};
+use nimbus_inbox_core::{Cutoff, InboxKey, InboxStoreExt, MessageId, Timestamp};
 use serde::Serialize;
 
 use super::events::found;
 use super::explain;
 use crate::confirm::confirm;
 use crate::failure::Failure;
-use crate::output::{Output, fields};
+use crate::output::{Output, Table, fields, instant};
 use crate::place::{Endpoint, Place};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Lookup(LookupArguments),
+    /// Count the records, and say how old they are.
+    Stats,
     Explain(explain::Arguments),
     Purge(PurgeArguments),
 }
@@ -51,6 +53,15 @@ struct LookupView {
 }
 
 #[derive(Serialize)]
+struct StatsView {
+    endpoint: String,
+    records: u64,
+    oldest: Option<String>,
+    newest: Option<String>,
+    retention_seconds: u64,
+}
+
+#[derive(Serialize)]
 struct PurgeView {
     endpoint: String,
     older_than: String,
@@ -64,6 +75,7 @@ pub(crate) async fn run(
 ) -> Result<ExitCode, Failure> {
     match command {
         Command::Lookup(arguments) => lookup(place.only()?, output, arguments).await,
+        Command::Stats => stats(place, output).await,
         Command::Explain(arguments) => explain::run(place, output, arguments).await,
         Command::Purge(arguments) => purge(place.only()?, output, arguments).await,
     }
@@ -96,6 +108,39 @@ async fn lookup(
         ])
     });
     Ok(found(recorded_at.is_some()))
+}
+
+async fn stats(place: &Place, output: Output) -> Result<ExitCode, Failure> {
+    let mut views = Vec::new();
+    let mut table = Table::new(&["endpoint", "records", "oldest", "newest", "retention"]);
+    for endpoint in place.endpoints() {
+        let inbox = endpoint.inbox().await?;
+        let stats = inbox.store().stats(inbox.endpoint()).await?;
+        let stats = stats.ok_or_else(|| {
+            let provider = inbox.store().provider();
+            Failure::configuration(format!(
+                "the inbox store {provider:?} doesn't count records"
+            ))
+        })?;
+        let retention = inbox.options().retention_period();
+        let or_dash = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), instant);
+        table.row([
+            endpoint.name().to_owned(),
+            stats.records.to_string(),
+            or_dash(stats.oldest),
+            or_dash(stats.newest),
+            HumanDuration(retention).to_string(),
+        ]);
+        views.push(StatsView {
+            endpoint: endpoint.name().to_owned(),
+            records: stats.records,
+            oldest: stats.oldest.map(|at| at.to_string()),
+            newest: stats.newest.map(|at| at.to_string()),
+            retention_seconds: retention.as_secs(),
+        });
+    }
+    output.show(&views, || table.render());
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn purge(

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod filter;
 pub(crate) mod handoff;
 pub(crate) mod inbox;
 pub(crate) mod resolver;

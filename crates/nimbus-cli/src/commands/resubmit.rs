@@ -4,7 +4,7 @@ use clap::Args;
 use nimbus_messaging::{ManagerClient, MessageType};
 use nimbus_resolver::{EventRecord, EventState, ResolverStore};
 
-use super::events::FilterArguments;
+use super::filter::FilterArguments;
 use super::sent::{self, Sent};
 use crate::failure::Failure;
 use crate::find;
@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     filter: FilterArguments,
+
+    /// Also events that are done, parked or on their way, whose handler may then run twice.
+    #[arg(long)]
+    force: bool,
 
     /// Only show which events would be resubmitted.
     #[arg(long)]
@@ -54,7 +58,7 @@ pub(crate) async fn run(
         for id in &arguments.ids {
             let found = find::event(place, id).await?;
             // None is sent unless all can be.
-            check(&found.event)?;
+            check(&found.event, arguments.force)?;
             chosen.push((found.endpoint, found.store, found.event));
         }
     }
@@ -70,7 +74,7 @@ pub(crate) async fn run(
     let (mut done, mut refused) = (Vec::new(), None);
     for (endpoint, store, event) in &chosen {
         let manager = endpoint.manager().await?;
-        match resubmit(&manager, endpoint, store, event).await {
+        match resubmit(&manager, endpoint, store, event, arguments.force).await {
             Ok(sent) => done.push(sent),
             Err(failure) => {
                 eprintln!("error: {failure}");
@@ -111,8 +115,25 @@ async fn all(
 }
 
 /// Why an event can't be resubmitted.
-fn check(event: &EventRecord) -> Result<(), Failure> {
+fn check(event: &EventRecord, force: bool) -> Result<(), Failure> {
     find::reference(event)?;
+    let twice = match event.state {
+        EventState::Completed => Some("is completed; its work would be done once more"),
+        EventState::Deferred => Some(
+            "is parked, and is handled when its turn comes; settle the event that blocks its \
+             session instead",
+        ),
+        EventState::Pending => {
+            Some("is on its way to its handler already; wait for what comes of it")
+        }
+        _ => None,
+    };
+    if let Some(why) = twice.filter(|_| !force) {
+        return Err(Failure::refused(format!(
+            "{} {why}. If it is meant all the same, say --force",
+            event.key
+        )));
+    }
     if !event.has_content {
         return Err(Failure::refused(format!(
             "{} can't be resubmitted: no report has brought the event itself, which is left out \
@@ -128,8 +149,9 @@ async fn resubmit(
     endpoint: &Endpoint,
     store: &ResolverStore,
     event: &EventRecord,
+    force: bool,
 ) -> Result<Sent, Failure> {
-    check(event)?;
+    check(event, force)?;
     let reference = find::reference(event)?;
     // A list leaves the content out.
     let kept = store.event(&event.key).await?;

@@ -1,6 +1,7 @@
 //! Tables for people, JSON for programs.
 
 mod event;
+mod event_table;
 mod session;
 mod table;
 mod text;

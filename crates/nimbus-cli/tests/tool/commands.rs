@@ -97,6 +97,25 @@ async fn an_event_without_its_content_is_not_resubmitted() {
     );
 }
 
+/// SUB-12, SUB-28: what is done, parked or on its way is resubmitted only by force, since its handler
+/// may then run twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_is_not_doubled_by_accident() {
+    let world = World::in_trouble().await;
+    world.nimbus(&["resubmit", "fine"]).fails(5, "is completed");
+    world.nimbus(&["resubmit", "waits"]).fails(5, "is parked");
+    world.mend("blocks");
+    world.json(&["resubmit", "blocks"]);
+    world
+        .nimbus(&["resubmit", "blocks"])
+        .fails(5, "is on its way to its handler already");
+    let waiting = world.queue.inspector().queue(ENDPOINT).await.unwrap().ready;
+    assert_eq!(waiting, 1);
+    world.json(&["resubmit", "fine", "--force"]);
+    world.work().await;
+    assert_eq!(world.done()[2..].len(), 3, "{:?}", world.done());
+}
+
 /// SUB-13: a skip ends the block without the work; it is asked for twice, and only where it has an
 /// effect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -61,6 +61,10 @@ async fn unusable_and_unknown_ids_are_told_apart() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_expired_record_is_explained() {
     let world = World::in_trouble().await;
+    let stats = world.json(&["inbox", "stats"]);
+    assert_eq!(stats[0]["records"], json!(1));
+    assert_eq!(stats[0]["retention_seconds"], json!(7 * 24 * 60 * 60));
+    assert!(stats[0]["oldest"].is_string() && stats[0]["oldest"] == stats[0]["newest"]);
     let purge = ["inbox", "purge", "--older-than", "0s"];
     world
         .nimbus(&purge)

@@ -8,7 +8,7 @@ use super::lane::Lane;
 use super::run::{Run, StoreCall};
 use crate::{
     BoxFuture, Cutoff, EndpointId, Error, InboxKey, InboxStore, Operation, PurgeLimit, Recorded,
-    StoreCapabilities, Timestamp, Transactional,
+    StoreCapabilities, StoreStats, Timestamp, Transactional,
 };
 
 const MAX_KEYS: NonZeroUsize = NonZeroUsize::new(500).unwrap();
@@ -128,6 +128,10 @@ impl<S: InboxStore + ?Sized> InboxStore for Batching<S> {
         limit: PurgeLimit,
     ) -> Result<u64, Error> {
         S::purge(&self.store, endpoint, cutoff, limit).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        S::stats(&self.store, endpoint).await
     }
 }
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Cutoff, InboxStore, PurgeLimit, Recorded, StoreCapabilities};
+use super::{Cutoff, InboxStore, PurgeLimit, Recorded, StoreCapabilities, StoreStats};
 use crate::{EndpointId, Error, InboxKey, Timestamp};
 
 /// A shared store is a store, so that decorators can wrap one of unknown type.
@@ -36,5 +36,9 @@ impl<S: InboxStore + ?Sized> InboxStore for Arc<S> {
         limit: PurgeLimit,
     ) -> Result<u64, Error> {
         S::purge(self, endpoint, cutoff, limit).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        S::stats(self, endpoint).await
     }
 }

@@ -5,6 +5,7 @@ mod ext;
 mod forward;
 mod purge;
 mod recorded;
+mod stats;
 
 use std::fmt::Debug;
 
@@ -14,6 +15,7 @@ pub use capabilities::StoreCapabilities;
 pub use ext::InboxStoreExt;
 pub use purge::{Cutoff, PurgeLimit};
 pub use recorded::Recorded;
+pub use stats::StoreStats;
 
 use crate::{EndpointId, Error, InboxKey, Timestamp};
 
@@ -78,4 +80,14 @@ pub trait InboxStore: Debug + Send + Sync + 'static {
         cutoff: Cutoff,
         limit: PurgeLimit,
     ) -> Result<u64, Error>;
+
+    /// What it holds of an endpoint, for tools; `None` from a store that doesn't count, as those
+    /// do that leave this method out. It may read every record of the endpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    async fn stats(&self, _endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        Ok(None)
+    }
 }

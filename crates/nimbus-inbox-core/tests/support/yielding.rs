@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, PurgeLimit, Recorded, StoreCapabilities,
-    Timestamp,
+    StoreStats, Timestamp,
 };
 use nimbus_inbox_testing::InMemoryInbox;
 use tokio::task::yield_now;
@@ -52,5 +52,9 @@ impl InboxStore for YieldingStore {
         limit: PurgeLimit,
     ) -> Result<u64, Error> {
         around(self.0.purge(endpoint, cutoff, limit)).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        around(self.0.stats(endpoint)).await
     }
 }

@@ -3,7 +3,7 @@
 //! SQLite has no round trips to save: one prepared statement that runs once per key is faster
 //! than a list of keys, whose statement has to be prepared for each length.
 
-use nimbus_inbox_core::{EndpointId, InboxKey, PurgeLimit, Recorded, Timestamp};
+use nimbus_inbox_core::{EndpointId, InboxKey, PurgeLimit, Recorded, StoreStats, Timestamp};
 use nimbus_sqlite::rusqlite::{self, Connection, OptionalExtension, Transaction};
 
 use crate::table::TableName;
@@ -15,6 +15,7 @@ pub(crate) struct Statements {
     record: String,
     release: String,
     purge: String,
+    stats: String,
 }
 
 impl Statements {
@@ -32,6 +33,10 @@ impl Statements {
                      select identity_hash from {table} where endpoint_id = ?1 and created_at < ?2
                      order by created_at limit ?3
                  )"
+            ),
+            stats: format!(
+                "select count(*), min(created_at), max(created_at) from {table}
+                 where endpoint_id = ?1"
             ),
         }
     }
@@ -101,5 +106,19 @@ impl Statements {
             cutoff.unix_ticks(),
             limit.get(),
         ))
+    }
+
+    pub(crate) fn stats(
+        &self,
+        snapshot: &Connection,
+        endpoint: &EndpointId,
+    ) -> rusqlite::Result<StoreStats> {
+        let mut stats = snapshot.prepare_cached(&self.stats)?;
+        stats.query_row([endpoint.as_str()], |row| {
+            let instant = |ticks: Option<i64>| ticks.map(Timestamp::from_unix_ticks);
+            let records: i64 = row.get(0)?;
+            let (oldest, newest) = (instant(row.get(1)?), instant(row.get(2)?));
+            Ok(StoreStats::new(records.unsigned_abs(), oldest, newest))
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, Operation, PurgeLimit, Recorded,
-    StoreCapabilities, Timestamp,
+    StoreCapabilities, StoreStats, Timestamp,
 };
 
 use super::SqliteInbox;
@@ -77,5 +77,15 @@ impl InboxStore for SqliteInbox {
             .await
             .map(|removed| u64::try_from(removed).unwrap_or(u64::MAX))
             .map_err(|error| self.failed(Operation::Purge, error))
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.ensure(Operation::Check).await?;
+        let (statements, endpoint) = (Arc::clone(&self.statements), endpoint.clone());
+        self.database()
+            .read(move |snapshot| statements.stats(snapshot, &endpoint))
+            .await
+            .map(Some)
+            .map_err(|error| self.failed(Operation::Check, error))
     }
 }

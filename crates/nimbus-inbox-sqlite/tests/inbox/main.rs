@@ -8,6 +8,7 @@ mod io_error;
 mod kill;
 mod processes;
 mod registry;
+mod stats;
 mod support;
 mod tables;
 mod transactional;

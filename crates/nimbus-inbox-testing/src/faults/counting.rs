@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, PurgeLimit, Recorded, StoreCapabilities,
-    Timestamp,
+    StoreStats, Timestamp,
 };
 
 use super::StoreCall;
@@ -104,5 +104,9 @@ impl InboxStore for CountingStore {
     ) -> Result<u64, Error> {
         self.count(StoreCall::Purge(endpoint));
         self.store.purge(endpoint, cutoff, limit).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.store.stats(endpoint).await
     }
 }

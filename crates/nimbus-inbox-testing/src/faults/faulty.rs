@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, PurgeLimit, Recorded, StoreCapabilities,
-    Timestamp,
+    StoreStats, Timestamp,
 };
 
 use super::when::Condition;
@@ -135,5 +135,9 @@ impl<S: InboxStore> InboxStore for FaultyStore<S> {
     ) -> Result<u64, Error> {
         let effect = self.store.purge(endpoint, cutoff, limit);
         self.call(StoreCall::Purge(endpoint), effect).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.store.stats(endpoint).await
     }
 }

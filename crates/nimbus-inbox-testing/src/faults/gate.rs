@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, Operation, PurgeLimit, Recorded,
-    StoreCapabilities, Timestamp,
+    StoreCapabilities, StoreStats, Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -190,5 +190,9 @@ impl InboxStore for GateStore {
     ) -> Result<u64, Error> {
         let effect = self.store.purge(endpoint, cutoff, limit);
         self.call(StoreCall::Purge(endpoint), effect).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.store.stats(endpoint).await
     }
 }

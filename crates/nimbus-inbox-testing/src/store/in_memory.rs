@@ -7,7 +7,7 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use nimbus_inbox_core::{
     Clock, Cutoff, EndpointId, Error, InboxKey, InboxStore, PurgeLimit, Recorded,
-    StoreCapabilities, SystemClock, Timestamp,
+    StoreCapabilities, StoreStats, SystemClock, Timestamp,
 };
 
 /// An inbox store in memory, for tests and demonstrations.
@@ -180,6 +180,21 @@ impl InboxStore for InMemoryInbox {
             }
         }
         Ok(removed)
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        let records = self.shared.records.iter();
+        let created: Vec<Timestamp> = records
+            .filter(|record| record.key().endpoint() == endpoint)
+            .map(|record| record.created_at)
+            .collect();
+        let (oldest, newest) = (created.iter().min(), created.iter().max());
+        let count = u64::try_from(created.len()).unwrap_or(u64::MAX);
+        Ok(Some(StoreStats::new(
+            count,
+            oldest.copied(),
+            newest.copied(),
+        )))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Events and their history in one SQLite file.
 
 mod apply;
+mod filter;
 mod fold;
 mod purge;
 mod query;
@@ -16,8 +17,9 @@ use nimbus_sqlite::rusqlite::{self, Transaction};
 use nimbus_sqlite::{Database, OpenOptions};
 
 pub use apply::Applied;
+pub use filter::EventFilter;
 pub use purge::Purged;
-pub use query::{Cursor, EventFilter, EventPage, MessageTrace, StateCount};
+pub use query::{Cursor, EventPage, MessageTrace, StateCount};
 pub use rows::{EventRecord, HistoryEntry};
 
 use crate::{EventKey, Report, ResolverError};

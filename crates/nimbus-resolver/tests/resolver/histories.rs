@@ -137,6 +137,29 @@ async fn a_resubmission_is_pending_until_it_is_answered() {
     assert_eq!(fixture.state("b").await, EventState::Completed);
 }
 
+/// SUB-12: a resubmission that fails ends no wait, also where a peer doesn't say what failed: the
+/// scheduled retry still comes.
+#[tokio::test]
+async fn a_failed_resubmission_leaves_the_retry() {
+    let fixture = Fixture::new().await;
+    let scheduled = Told::failed("a", 1, "no stock").retry_at(60);
+    fixture.apply(scheduled).await;
+    let asked = Told::outcome(MessageType::ResubmissionRequest, "a", 2).with(|headers| {
+        headers.message_id = Some("again".to_owned());
+        headers.to = headers.from.take();
+        headers.parent_message_id = None;
+    });
+    fixture.apply(asked).await;
+    let failed = Told::failed("a", 3, "still none").with(|headers| {
+        headers.parent_message_type = None;
+        headers.parent_message_id = Some("again".to_owned());
+    });
+    fixture.apply(failed).await;
+    let event = fixture.event("a").await;
+    assert_eq!(event.state, EventState::RetryScheduled);
+    assert_eq!(event.details.next_retry_at, Some(at(60)));
+}
+
 /// SUB-24: an attempt that began after the completion reopens the event, one that overlapped with
 /// it does not, and neither does a deferral.
 #[tokio::test]

@@ -153,6 +153,14 @@ async fn a_message_is_found_by_its_id_and_by_what_stood_in_for_it() {
     let of_retry = fixture.store.message(ENDPOINT, "r-a").await.unwrap();
     assert_eq!(of_retry[0].reports.len(), 1);
     assert_eq!(fixture.store.message(ENDPOINT, "m-b").await.unwrap(), []);
+    // A second message of the same event, which only a parked copy of it told of.
+    let copy = Told::duplicate("a", 9).with(|headers| {
+        headers.parent_message_id = Some("copy".to_owned());
+        headers.inbox_message_id = Some("m-a-2".to_owned());
+    });
+    fixture.apply(copy).await;
+    let second = fixture.store.message(ENDPOINT, "m-a-2").await.unwrap();
+    assert_eq!(second[0].reports.len(), 1);
     assert_eq!(fixture.store.message("Shipping", "m-a").await.unwrap(), []);
 }
 
