@@ -69,6 +69,10 @@ impl Configuration {
         if let Some(mapping) = &options.cloud_events {
             builder = builder.cloud_event_mapping(mapping.clone());
         }
+        #[cfg(feature = "opentelemetry")]
+        if let Some(inbound) = options.inbound_trace {
+            builder = builder.inbound_trace(inbound);
+        }
         if let Some(sessions) = options.concurrent_sessions {
             builder = builder.concurrent_sessions(sessions);
         }

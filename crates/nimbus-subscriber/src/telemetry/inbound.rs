@@ -1,6 +1,7 @@
 use nimbus_messaging::TraceContext;
 use opentelemetry::Context;
 use opentelemetry::trace::TraceContextExt;
+use serde::Deserialize;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
@@ -9,7 +10,8 @@ use super::w3c;
 /// How the span around a message relates to the span that the message was sent from (SUB-25).
 ///
 /// A trace context that can't be read ties it to nothing and fails no message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum InboundTrace {
     /// It is linked to it, in a trace of its own: what the messaging conventions recommend, since a

@@ -25,6 +25,8 @@ pub(in crate::config) struct Root {
     session_idle: Option<HumanDuration>,
     drain_deadline: Option<HumanDuration>,
     content_mode: Option<ContentMode>,
+    #[cfg(feature = "opentelemetry")]
+    inbound_trace: Option<crate::telemetry::InboundTrace>,
     pub(in crate::config) transport: Option<TransportSection>,
     pub(in crate::config) inbox: Option<InboxSection>,
     pub(in crate::config) session_store: Option<SessionStoreSection>,
@@ -62,6 +64,8 @@ pub(in crate::config) struct SubscriberOptions {
     pub(in crate::config) circuit_breaker: Option<CircuitBreaker>,
     pub(in crate::config) content_mode: Option<ContentMode>,
     pub(in crate::config) cloud_events: Option<CloudEventMapping>,
+    #[cfg(feature = "opentelemetry")]
+    pub(in crate::config) inbound_trace: Option<crate::telemetry::InboundTrace>,
 }
 
 impl Root {
@@ -104,6 +108,8 @@ impl Root {
                 .and_then(|section| section.breaker(problems)),
             content_mode: self.content_mode,
             cloud_events: self.cloud_events.clone(),
+            #[cfg(feature = "opentelemetry")]
+            inbound_trace: self.inbound_trace,
         }
     }
 }
