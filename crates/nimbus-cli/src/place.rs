@@ -190,6 +190,7 @@ fn providers() -> Providers {
         .inbox(InboxStoreKind::Sqlite, SqliteInboxSettings::open)
         .session_store("sqlite", SqliteSessionSettings::open)
         .section::<ResolverSettings>(RESOLVER)
+        .leave_the_rest()
 }
 
 fn files(arguments: &PlaceArguments) -> Vec<PathBuf> {

@@ -56,6 +56,21 @@ async fn a_locked_queue_is_unreachable() {
     assert!(ran.err.contains("try again"), "{ran:?}");
 }
 
+/// SUB-32: the file of a program may have sections that only the program knows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sections_of_the_program_are_left_alone() {
+    let world = World::in_trouble().await;
+    let path = world.path("billing.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    world.configure(
+        "billing.toml",
+        &format!("{text}[payment]\nurl = \"https://bank\"\n"),
+    );
+    let mut command = world.command(&["events", "list"]);
+    let ran = command.env("NIMBUS__PAYMENT__KEY", "x").output().unwrap();
+    assert_eq!(Ran::of(ran).code, 0);
+}
+
 /// Several endpoints: each is found by its event, and a choice is asked for where it is needed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_endpoints_are_told_apart() {

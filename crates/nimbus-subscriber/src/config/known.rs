@@ -53,6 +53,9 @@ pub(super) fn known_keys(providers: &Providers, environment: &Environment, file:
     for (name, section) in providers.sections.keys() {
         keys.insert(name, Kind::Table(section.clone()));
     }
+    if providers.leave_the_rest {
+        keys.leave_open();
+    }
     keys
 }
 

@@ -194,6 +194,26 @@ fn retry_policies_are_read() {
     assert!(share("jitter_share = 0.1").contains("only jitter = \"bounded\""));
 }
 
+/// SUB-32: a tool reads the configuration of a program whose own sections it doesn't know, and what it
+/// knows is checked as ever.
+#[test]
+fn a_tool_leaves_the_sections_of_programs_alone() {
+    let bench = Bench::new();
+    let tool = bench.providers.clone().leave_the_rest();
+    let load = |text: &str| {
+        std::fs::write(bench.path(), text).unwrap();
+        let variables = [("NIMBUS__PAYMENT__URL", "https://bank")];
+        nimbus_subscriber::Configuration::load_with(bench.path(), &tool, variables)
+    };
+    let text = format!("{LEAST}[payment]\nurl = \"x\"\n[payment.limits]\nlargest = 5\n");
+    load(&text).unwrap();
+    let problems = load(&format!(
+        "{text}[inbox]\nstore = \"inmemory\"\nretension = \"5s\""
+    ));
+    let problems = problems.unwrap_err().problems().join("; ");
+    assert!(problems.contains("did you mean retention?"), "{problems}");
+}
+
 /// SUB-32: a program's own section is typed and checked as all others; the tool's is left alone by
 /// whoever doesn't read it.
 #[test]

@@ -32,6 +32,7 @@ pub struct Providers {
     pub(super) transports: Transports,
     pub(super) session_stores: SessionStores,
     pub(super) sections: Sections,
+    pub(super) leave_the_rest: bool,
     problems: Vec<String>,
 }
 
@@ -39,6 +40,14 @@ impl Providers {
     /// None yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Leaves alone what stands beside the subscriber's own keys and sections, in the file and in
+    /// the environment: for tools, which read the configuration of programs whose sections they
+    /// don't know. A program refuses what it doesn't know.
+    pub fn leave_the_rest(mut self) -> Self {
+        self.leave_the_rest = true;
+        self
     }
 
     pub(super) fn problems(&self) -> &[String] {
