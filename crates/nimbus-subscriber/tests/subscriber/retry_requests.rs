@@ -12,7 +12,8 @@ async fn blocked_by(order: &str) -> World {
     World::blocked(order, BrokerOptions::default()).await
 }
 
-/// SUB-11: success unblocks, drains, and resolves; INB-15: the source is recorded first.
+/// SUB-11: success unblocks, drains, and resolves; INB-15: the source is recorded first. SUB-24: the
+/// outcome names it, so that the resolver finds the event by the id it was first delivered with.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_succeeds_unblocks_and_drains() {
     let world = blocked_by("a").await;
@@ -36,6 +37,8 @@ async fn a_retry_that_succeeds_unblocks_and_drains() {
         ]
     );
     assert_eq!(world.recorded()[..2], ["m-a", "r-a"]);
+    let told = &world.told()[0].headers;
+    assert_eq!(told.inbox_message_id.as_deref(), Some("m-a"));
     assert_eq!(world.script.done(), ["a", "b"]);
     assert!(!world.state().is_blocked());
     world.assert_idle();
