@@ -41,7 +41,8 @@ states! {
     Skipped = "skipped";
     /// Its failure was classified as one that needs no success.
     Discarded = "discarded";
-    /// Its message id was on record when it was first heard of, so nothing ran.
+    /// Done under its message id before any success of it was reported: a crash lost the report, or
+    /// another event had the same message id.
     Duplicate = "duplicate";
     /// Set aside in the broker's dead-letter queue.
     DeadLettered = "dead-lettered";

@@ -179,8 +179,8 @@ async fn judge(
         ),
         EventState::Duplicate => verdict(
             "expired",
-            "It was skipped as a duplicate of an earlier message with its id, whose record has \
-             expired since.",
+            "It was skipped because its id was on record: its own success, or that of another \
+             message with the same id. The record has expired since.",
         ),
         _ => verdict("pending", "It is on its way to a handler."),
     })
