@@ -1,5 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+/// Whether a safeguard holds: always, outside the exploration's own builds.
+macro_rules! holds {
+    ($safeguard:ident) => {{
+        #[cfg(feature = "safeguards")]
+        let holds = $crate::safeguards::Safeguard::$safeguard.holds();
+        #[cfg(not(feature = "safeguards"))]
+        let holds = true;
+        holds
+    }};
+}
+
 mod builder;
 mod circuit_breaker;
 mod cloud_events;
@@ -13,6 +24,8 @@ mod processor;
 mod responder;
 mod retry;
 mod running;
+#[cfg(feature = "safeguards")]
+mod safeguards;
 mod session;
 pub mod telemetry;
 
@@ -36,3 +49,5 @@ pub use middleware::{
 pub use processor::FailureClassifier;
 pub use retry::{Backoff, Jitter, RandomSource, RetryPolicy, RetryRule, SystemRandom};
 pub use running::{Health, HealthStatus, RunReport, Subscriber};
+#[cfg(feature = "safeguards")]
+pub use safeguards::Safeguard;

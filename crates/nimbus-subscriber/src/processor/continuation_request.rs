@@ -137,7 +137,9 @@ impl Services {
         match unsettled {
             None => self.go_on(session).await,
             Some(interruption) => {
-                self.put_back(session, number).await;
+                if interruption != Interruption::Cancelled || holds!(RestoreOutlivesCaller) {
+                    self.put_back(session, number).await;
+                }
                 Err(interruption)
             }
         }

@@ -7,7 +7,7 @@ use crate::lifecycle::{DuplicateDetected, Signal};
 use crate::responder::Outcome;
 
 /// The keys of one message; empty without an inbox.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Identity {
     /// The message's own id, if it is usable.
     own: Option<InboxKey>,
@@ -130,9 +130,18 @@ impl Services {
     ) -> Result<(), Interruption> {
         match (&self.inbox, record) {
             (Some(inbox), Record::Due) => {
-                inbox
-                    .record(&CompletionKeys::new(identity.source, identity.own))
-                    .await?;
+                let (source, own) = if holds!(SourceRecordedFirst) {
+                    (identity.source, identity.own)
+                } else {
+                    (identity.own, identity.source)
+                };
+                let keys = CompletionKeys::new(source, own);
+                if holds!(RecordBeforeSettlement) {
+                    inbox.record(&keys).await?;
+                } else {
+                    let inbox = inbox.clone();
+                    tokio::spawn(async move { inbox.record(&keys).await });
+                }
             }
             (None, Record::Due) => return Ok(()),
             (_, Record::Committed) => {}

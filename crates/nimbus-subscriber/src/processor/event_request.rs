@@ -4,6 +4,7 @@ use nimbus_messaging::SessionState;
 use super::attempt::Attempt;
 use super::block::Block;
 use super::duplicate::Duplicate;
+use super::success::Record;
 use super::{Interruption, Interrupts, Received, Services};
 use crate::lifecycle::BlockCause;
 use crate::responder::Outcome;
@@ -73,6 +74,9 @@ impl Services {
             return Ok(());
         }
 
+        if !holds!(RecordAfterHandler) {
+            self.record(identity.clone(), Record::Due).await?;
+        }
         match self.attempt(message, &identity, interrupts).await? {
             Attempt::Succeeded(record) => {
                 self.record_and_resolve(message, identity, record).await?;
@@ -116,6 +120,7 @@ impl Services {
     ) -> Result<(), Interruption> {
         if let Some(session) = session
             && gate == Gate::Holds
+            && holds!(DuplicateDrains)
         {
             // After a crash between unblock and drain this delivery is the only trigger left
             // (SUB-19); a session that another event blocks is left alone.
@@ -145,7 +150,7 @@ impl Services {
             }
             return Ok(Turn::Waits);
         }
-        if draining && gate == Gate::Holds {
+        if draining && gate == Gate::Holds && holds!(DrainGate) {
             // Behind the messages that wait, never past them (SUB-36).
             self.park(message, session).await?;
             self.request_drain(session).await?;

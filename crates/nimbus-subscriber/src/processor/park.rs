@@ -1,4 +1,6 @@
-use nimbus_messaging::{ParkedCopy, ParkedRef, derived_message_id, property, random_message_id};
+use nimbus_messaging::{
+    ParkedCopy, ParkedRef, SessionState, derived_message_id, property, random_message_id,
+};
 
 use super::{Interruption, Received, Services};
 use crate::responder::Outcome;
@@ -16,9 +18,12 @@ impl Services {
             .await?;
         let sequence = session.state().await?.next_deferral_sequence;
         let copy = self.copy_of(message, sequence);
-        session
-            .park(&copy, nimbus_messaging::SessionState::count_parked)
-            .await?;
+        if holds!(CopyBeforeState) {
+            session.park(&copy, SessionState::count_parked).await?;
+        } else {
+            session.write(SessionState::count_parked).await?;
+            session.park(&copy, |_| {}).await?;
+        }
         self.tally.parked();
         tracing::info!(
             endpoint = %self.endpoint,

@@ -34,7 +34,7 @@ impl Services {
             return self.request_drain(session).await;
         }
         for _ in 0..COPIES_PER_DRAIN {
-            if session.state().await?.is_blocked() {
+            if session.state().await?.is_blocked() && holds!(DrainStopsAtBlock) {
                 // Whatever unblocks the session drains it (SUB-16).
                 return self.remove_blocking_copy(session).await;
             }
@@ -43,6 +43,13 @@ impl Services {
             };
             if interrupts.stopping.is_cancelled() {
                 return Err(Interruption::Cancelled);
+            }
+            if !holds!(DrainInPlace) {
+                self.send_to_self(vec![copy.envelope]).await?;
+                session
+                    .unpark(&copy.reference, settled(&copy.reference))
+                    .await?;
+                continue;
             }
             self.replay_in_span(copy, session, interrupts).await?;
         }

@@ -32,8 +32,11 @@ impl Services {
             None => Claim::Own,
         };
 
+        let duplicate = duplicate.filter(|_| holds!(InboxBeforeBlock) || claim == Claim::Own);
         if let Some(duplicate) = duplicate {
-            self.release(session, claim == Claim::Own).await?;
+            if claim == Claim::Own || holds!(DuplicateDrains) {
+                self.release(session, claim == Claim::Own).await?;
+            }
             return self.report_duplicate(message, &duplicate).await;
         }
         match claim {
@@ -120,9 +123,11 @@ enum Claim {
 fn claim_of(retry: &Headers, state: &SessionState) -> Claim {
     let same_event = state.is_blocked_by(retry.event_id.as_ref());
     let own = match (&retry.block_id, &state.block_id) {
-        (Some(retry), Some(block)) => state.is_blocked() && retry == block,
+        (Some(retry), Some(block)) if holds!(RetryNamesItsBlock) => {
+            state.is_blocked() && retry == block
+        }
         // One of the two was written by an older version or a .NET peer.
-        _ => same_event && !state.blocked_by_handoff,
+        _ => same_event && !(state.blocked_by_handoff && holds!(RetryNamesItsBlock)),
     };
     let failed = state.blocked_retry_count;
     let repeated = failed > 0 && retry.retry_count.is_some_and(|count| count <= failed);

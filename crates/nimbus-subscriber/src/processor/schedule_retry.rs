@@ -103,6 +103,11 @@ impl Services {
             return Ok(());
         };
         let request = self.retry_of(message, block_id, retries_so_far.saturating_add(1));
+        if !holds!(RetryBeforeCompletion) {
+            let own_queue = std::sync::Arc::clone(&self.own_queue);
+            tokio::spawn(async move { own_queue.schedule(request, due).await });
+            return Ok(());
+        }
         match bounded(self.own_queue.schedule(request, due)).await {
             Ok(_) => {}
             // A retry is a little larger than its message, and may be just too large for the

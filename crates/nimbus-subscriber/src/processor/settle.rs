@@ -48,9 +48,15 @@ pub(crate) async fn process_and_settle(
         services.tell_received(&message).await;
         let ended = match read {
             Ok(()) => {
-                services
-                    .dispatch(&mut message, session.as_mut(), &deferred, &interrupts)
-                    .await
+                let abort = interrupts.abort.clone();
+                let dispatched =
+                    services.dispatch(&mut message, session.as_mut(), &deferred, &interrupts);
+                if holds!(TailOutlivesReceiver) {
+                    dispatched.await
+                } else {
+                    let cut_off = abort.run_until_cancelled(dispatched).await;
+                    cut_off.unwrap_or(Err(Interruption::Cancelled))
+                }
             }
             Err(refused) => Err(refused),
         };

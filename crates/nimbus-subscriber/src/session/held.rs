@@ -88,7 +88,12 @@ impl HeldSession {
 
     async fn fenced(&mut self) -> Result<&VersionedState, Interruption> {
         if self.fenced.is_none() {
-            let state = bounded(self.store.fence(&self.id))
+            let fenced = if holds!(Fence) {
+                self.store.fence(&self.id)
+            } else {
+                self.store.read(&self.id)
+            };
+            let state = bounded(fenced)
                 .await
                 .map_err(|error| self.failed("reading the session state", &error))?;
             return Ok(self.fenced.insert(state));
