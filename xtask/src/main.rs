@@ -1,6 +1,6 @@
 //! Project automation, run as `cargo xtask`.
 //!
-//! Links no provider and no transport: `demo`, `bench`, `provision` and `ddl`
+//! Links no provider and no transport: `demo`, `bench`, `explore`, `provision` and `ddl`
 //! run the packages that do, so that `test` and `ci` start within seconds.
 
 mod commands;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, ci, ddl, demo, provision, test};
+use commands::{bench, ci, ddl, demo, explore, provision, test};
 
 /// Project automation for nimbus-inbox.
 #[derive(Parser)]
@@ -33,6 +33,7 @@ enum Command {
     Bench(bench::Arguments),
     Provision(provision::Arguments),
     Ddl(ddl::Arguments),
+    Explore(explore::Arguments),
     Requirements(commands::requirements::Arguments),
 }
 
@@ -44,6 +45,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Provision(arguments) => provision::run(&arguments),
         Command::Ddl(arguments) => ddl::run(&arguments),
+        Command::Explore(arguments) => explore::run(&arguments),
         Command::Requirements(arguments) => commands::requirements::run(&arguments),
     }
 }
