@@ -62,6 +62,11 @@ impl Effect {
         )
     }
 
+    /// It belongs to the processing of a message, also where the lane does it.
+    pub(crate) fn is_of_message(&self) -> bool {
+        !self.is_of_lane() || self.operation() == Some(BrokerOperation::ReceiveDeferred)
+    }
+
     /// It puts a message at the end of the endpoint's queue, so that it matters whether something
     /// else arrived before.
     pub(crate) fn enqueues(&self) -> bool {

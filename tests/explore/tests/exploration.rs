@@ -68,7 +68,7 @@ fn two_receivers_take_over_from_each_other() {
 /// SUB-17: a popped reference of the older deferral is neither lost nor doubled.
 #[test]
 fn continuations_lose_no_reference() {
-    exhaust("deferral", 3, 20_000);
+    exhaust("deferral", 2, 2_000);
 }
 
 /// SUB-29: two sessions that one process works on at a time don't disturb each other.

@@ -44,11 +44,12 @@ impl Oracle {
         let Some(delivery) = known.deliveries.current(process) else {
             return;
         };
-        let delivery = delivery.number;
+        let (delivery, stale) = (delivery.number, delivery.stale);
         known.taken.insert(session.clone(), Taken { at, delivery });
         let left = state.in_flight_sequence_number;
         if let Some(number) = left
             && !pending
+            && !stale
             && !known.deliveries.any_died()
         {
             known.violate(|| {

@@ -76,7 +76,7 @@ impl BrokerSteps {
                     let state = self.broker.session_state(ENDPOINT, session);
                     let pending = self
                         .gate
-                        .look(|waiting| waiting.iter().any(|call| !call.effect.is_of_lane()));
+                        .look(|waiting| waiting.iter().any(|call| call.effect.is_of_message()));
                     self.oracle
                         .state_taken(call.process, session, &state, pending);
                 }
