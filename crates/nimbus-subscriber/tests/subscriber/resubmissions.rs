@@ -6,7 +6,7 @@ use nimbus_inbox_testing::{BrokerOperation, BrokerOptions};
 use nimbus_messaging::{Headers, MessageType, SessionState};
 use nimbus_subscriber::{HandlerError, Handoff, RetryPolicy};
 
-use crate::support::{Disturb, ENDPOINT, Journal, Logs, World};
+use crate::support::{Disturb, ENDPOINT, EVENT_TYPE, Journal, Logs, World};
 
 fn resubmission(order: &str) -> Headers {
     World::command(MessageType::ResubmissionRequest, order)
@@ -176,22 +176,48 @@ async fn a_duplicate_resubmission_finishes_the_unblocking() {
     assert!(world.is_still_blocked());
 }
 
-/// SUB-16: a duplicate, a success and a failure in a free session have its deferred messages drained.
+/// SUB-16: in a free session a resubmission has the deferred messages drained, however it ends.
 #[tokio::test(start_paused = true)]
 async fn a_resubmission_in_a_free_session_drains() {
-    for case in ["duplicate", "success", "failure"] {
+    let endings = [
+        "duplicate",
+        "success",
+        "failure",
+        "dead-lettered",
+        "discarded",
+        "unsupported",
+    ];
+    for case in endings {
         let world = World::new().await;
         world.park("b").await;
         match case {
             "duplicate" => world.record("c-a").await,
             "failure" => world.script.fail("a", 1),
+            "dead-lettered" => world
+                .script
+                .next("a", async |_| Err(HandlerError::dead_letter("never"))),
+            "discarded" => world
+                .script
+                .next("a", async |_| Err(HandlerError::discard("too late"))),
             _ => {}
         }
-        world.send(resubmission("a"), "a").await;
+        let event_type = if case == "unsupported" {
+            "OrderLost"
+        } else {
+            EVENT_TYPE
+        };
+        let request = Headers {
+            event_type_id: Some(event_type.to_owned()),
+            ..resubmission("a")
+        };
+        world.send(request, "a").await;
         world.run().await;
         assert!(world.script.done().ends_with(&["b".to_owned()]), "{case}");
         assert!(!world.state().has_deferred(), "{case}");
-        world.assert_idle();
+        let dead = world.broker.dead_letters(ENDPOINT).len();
+        assert_eq!(dead, usize::from(case == "dead-lettered"), "{case}");
+        assert_eq!(world.broker.messages(ENDPOINT), [], "{case}");
+        assert_eq!(world.broker.scheduled(ENDPOINT), [], "{case}");
     }
 }
 

@@ -56,6 +56,9 @@ async fn a_retry_that_fails_schedules_the_next() {
     assert_eq!(world.lines(), ["ErrorResponse a"]);
     assert_eq!(world.told()[0].headers.retry_count, Some(1));
     assert!(world.is_still_blocked());
+    // By this error a redelivery chooses the policy again.
+    let error = world.state().blocked_by_error.unwrap();
+    assert_eq!(error.error_text.as_deref(), Some("no stock"));
     assert_eq!(world.broker.messages(ENDPOINT), []);
     let scheduled = world.broker.scheduled(ENDPOINT);
     let next = Headers::read(&scheduled[0].1).unwrap();
@@ -137,6 +140,22 @@ async fn a_retry_of_an_event_that_was_completed_another_way_is_resolved() {
     assert_eq!(world.script.begun(), [""; 0]);
     assert_eq!(world.lines(), ["ResolutionResponse a"]);
     assert!(world.is_still_blocked());
+    world.assert_idle();
+}
+
+/// SUB-11, SUB-07: a .NET peer that ends a block leaves the block's id behind, which it doesn't know:
+/// the event was completed another way all the same.
+#[tokio::test(start_paused = true)]
+async fn a_retry_of_a_block_that_a_peer_ended_is_resolved() {
+    let world = World::new().await;
+    world.set_state(&SessionState {
+        blocked_by_event_id: None,
+        ..World::blocked_by("a")
+    });
+    world.send(World::retry("a"), "a").await;
+    world.run().await;
+    assert_eq!(world.script.begun(), [""; 0]);
+    assert_eq!(world.lines(), ["ResolutionResponse a"]);
     world.assert_idle();
 }
 
