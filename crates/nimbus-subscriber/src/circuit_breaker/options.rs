@@ -9,7 +9,8 @@ use std::time::Duration;
 /// as nothing, as does a run that was cancelled.
 ///
 /// A message that is tried while the circuit is half-open, and fails as `Transient`, is not given
-/// back to the broker, which would count its deliveries: it keeps its session and is tried again.
+/// back to the broker, which would count its deliveries: it keeps its session and is tried again,
+/// until it succeeds, fails otherwise, or the subscriber stops.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct CircuitBreaker {

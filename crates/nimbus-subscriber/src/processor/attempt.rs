@@ -57,6 +57,10 @@ impl Services {
         if !self.pipeline.handles(message.event_type()) {
             return Ok(Attempt::SetAside(SetAside::Unsupported));
         }
+        if interrupts.abort.is_cancelled() {
+            // Also the part before its first await must not run beside another receiver's.
+            return Err(Interruption::Cancelled);
+        }
         let Some(mut run) = self.intake.begin_run() else {
             tracing::info!(
                 endpoint = %self.endpoint,
@@ -65,6 +69,8 @@ impl Services {
             );
             return Err(Interruption::Transient);
         };
+        // Other lanes receive nothing meanwhile, whichever this one is.
+        let _trial = run.is_probe().then(|| self.intake.join_trial());
         loop {
             let is_probe = run.is_probe();
             match self.run(message, identity, run, interrupts).await {

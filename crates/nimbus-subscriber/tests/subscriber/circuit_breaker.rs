@@ -270,6 +270,47 @@ async fn a_message_that_is_tried_spends_no_deliveries() {
     }
 }
 
+/// SUB-23, SUB-30: a message whose turn to be tried comes while it is in work already, in a lane that
+/// was accepted before the circuit opened, keeps other lanes from receiving as well: they would spend
+/// deliveries on what can't be tried.
+#[tokio::test(start_paused = true)]
+async fn a_try_in_a_lane_of_before_costs_others_no_deliveries() {
+    for succeeds in [true, false] {
+        let world = World::new().await;
+        let process = world.process();
+        // Its check outlasts the open circuit.
+        let slow = nimbus_inbox_testing::Fault::delay(9 * SECOND);
+        let checks = nimbus_inbox_testing::When::check().first(1);
+        process.store.inject(checks, slow);
+        if succeeds {
+            world.script.next("a", async |_| {
+                tokio::time::sleep(600 * SECOND).await;
+                Ok(())
+            });
+        } else {
+            for _ in 0..100 {
+                world.script.next("a", async |_| Err(outage()));
+            }
+        }
+        world.place_in("1", "a").await;
+        let configured = CircuitBreaker::consecutive(1).open_for(3 * SECOND);
+        let running = process.start(process.builder(&world).circuit_breaker(configured));
+        tokio::time::sleep(SECOND).await;
+        world.script.fail("b", 1);
+        world.place_in("2", "b").await;
+        tokio::time::sleep(9 * SECOND).await;
+        assert_eq!(world.script.begun(), ["b", "a"]);
+        world.place_in("3", "c").await;
+        tokio::time::sleep(500 * SECOND).await;
+        let waiting = world.broker.messages(ENDPOINT);
+        let spent: Vec<_> = waiting.iter().map(|m| m.delivery_count).collect();
+        assert_eq!(spent, [1, 0], "{succeeds}");
+        world.settle().await;
+        running.stop().await;
+        assert!(world.broker.dead_letters(ENDPOINT).is_empty());
+    }
+}
+
 /// INB-14, SUB-23: a circuit that opens interrupts neither record nor settlement of what has returned,
 /// nor the handlers that still run.
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use nimbus_inbox_testing::{BrokerOperation, Fault, When};
 use nimbus_subscriber::{HandlerError, RetryPolicy};
 use tokio::time::Instant;
 
-use crate::support::{Disturb, ENDPOINT, Running, Strike, World};
+use crate::support::{Disturb, ENDPOINT, Running, Strike, World, session};
 
 /// How a run is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -350,4 +350,35 @@ async fn a_dropped_run_has_ended() {
     world.place("a").await;
     world.settle().await;
     assert_eq!(world.script.begun(), [""; 0]);
+}
+
+/// INB-14, SUB-29: where the lock is lost, or the drain deadline passes, before the handler has begun,
+/// it doesn't begin at all: not even the part before its first await may run beside the successor's.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_is_too_late_does_not_begin() {
+    for lock_is_lost in [true, false] {
+        let world = World::new().await;
+        let process = world.process();
+        let builder = process
+            .builder(&world)
+            .session_idle(Duration::from_secs(60))
+            .drain_deadline(Duration::from_secs(5));
+        let running = process.start(builder);
+        // The state of the session is known, so no fence stands before the handler of the next.
+        world.place("a").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let slow = Fault::delay(Duration::from_secs(20)).after_effect();
+        process.store.inject(When::check().first(1), slow);
+        world.place("b").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if lock_is_lost {
+            world.broker.expire_lock(ENDPOINT, &session("s"));
+            tokio::time::sleep(Duration::from_secs(15)).await;
+        }
+        let report = running.stop().await;
+        assert_eq!(report.left, 1, "{lock_is_lost}");
+        world.run().await;
+        assert_eq!(world.script.begun(), ["a", "b"], "{lock_is_lost}");
+        world.assert_idle();
+    }
 }

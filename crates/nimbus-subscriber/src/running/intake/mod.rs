@@ -3,9 +3,10 @@
 mod pass;
 mod run;
 mod store;
+mod trial;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nimbus_inbox_core::{Clock, EndpointId, Inbox};
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::health::{Health, Phase};
 use crate::circuit_breaker::{Circuit, Gate};
 use store::Store;
+use trial::Trial;
 
 pub(crate) use run::Run;
 
@@ -35,8 +37,9 @@ struct State {
     circuit: Option<Circuit>,
     clock: Arc<dyn Clock>,
     health: Health,
-    /// While the circuit is half-open, one lane has the right to receive.
-    trial_is_out: AtomicBool,
+    /// While the circuit is half-open a lane may receive if nobody has a trial: neither another
+    /// lane, nor a message that is tried.
+    trials: AtomicUsize,
     /// Told when the circuit or the trial changes.
     changed: watch::Sender<()>,
 }
@@ -55,7 +58,7 @@ impl Intake {
             circuit,
             clock,
             health,
-            trial_is_out: AtomicBool::new(false),
+            trials: AtomicUsize::new(0),
             changed: watch::Sender::new(()),
         }))
     }
@@ -84,7 +87,7 @@ impl Intake {
             let mut changed = self.0.changed.subscribe();
             let wait = match self.gate() {
                 Gate::Closed => return,
-                Gate::HalfOpen if !self.0.trial_is_out.load(Ordering::SeqCst) => {
+                Gate::HalfOpen if self.0.trials.load(Ordering::SeqCst) == 0 => {
                     self.show();
                     return;
                 }

@@ -1,6 +1,4 @@
-use std::sync::atomic::Ordering;
-
-use super::Intake;
+use super::{Intake, Trial};
 use crate::circuit_breaker::Gate;
 
 /// What a lane receives by. While the circuit is half-open only one lane may, and its pass says
@@ -8,7 +6,7 @@ use crate::circuit_breaker::Gate;
 #[derive(Debug)]
 pub(in crate::running) struct LanePass {
     intake: Intake,
-    trial: bool,
+    trial: Option<Trial>,
 }
 
 impl Intake {
@@ -16,7 +14,7 @@ impl Intake {
     pub(in crate::running) fn pass(&self) -> LanePass {
         let mut pass = LanePass {
             intake: self.clone(),
-            trial: false,
+            trial: None,
         };
         pass.admits();
         pass
@@ -31,30 +29,16 @@ impl LanePass {
         }
         match self.intake.gate() {
             Gate::Closed => {
-                self.give_back_trial();
+                self.trial = None;
                 true
             }
-            Gate::HalfOpen => self.trial || self.take_trial(),
+            Gate::HalfOpen => {
+                if self.trial.is_none() {
+                    self.trial = self.intake.take_trial();
+                }
+                self.trial.is_some()
+            }
             Gate::Open(_) => false,
         }
-    }
-
-    fn take_trial(&mut self) -> bool {
-        let was_out = self.intake.0.trial_is_out.swap(true, Ordering::SeqCst);
-        self.trial = !was_out;
-        self.trial
-    }
-
-    fn give_back_trial(&mut self) {
-        if std::mem::take(&mut self.trial) {
-            self.intake.0.trial_is_out.store(false, Ordering::SeqCst);
-            self.intake.0.changed.send_replace(());
-        }
-    }
-}
-
-impl Drop for LanePass {
-    fn drop(&mut self) {
-        self.give_back_trial();
     }
 }
