@@ -22,6 +22,9 @@ pub(crate) enum Claimed {
     Nothing,
     /// As [`Nothing`](Self::Nothing), because the store failed.
     StoreFailed,
+    /// As [`Nothing`](Self::Nothing), since it was cut off before the work began, where it may have
+    /// waited for another delivery of the same message.
+    GivenUp,
     /// The effects are committed, with the record.
     Recorded,
     /// The effects are committed, without a record: the work goes on outside.
@@ -38,7 +41,10 @@ pub(super) struct Progress(Mutex<Stage>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Open,
+    /// The claim is made, or waited for.
+    Claiming,
+    /// The work runs.
+    Working,
     Committing,
     Ended(Claimed),
     /// The handler has returned.
@@ -57,8 +63,8 @@ impl Progress {
         let mut stage = self.stage();
         let refusal = match *stage {
             // After a rollback the handler may try once more.
-            Stage::Ended(Claimed::Nothing | Claimed::StoreFailed) => {
-                *stage = Stage::Open;
+            Stage::Ended(Claimed::Nothing | Claimed::StoreFailed | Claimed::GivenUp) => {
+                *stage = Stage::Claiming;
                 return Ok(Transaction(self));
             }
             Stage::Ended(Claimed::InDoubt) => {
@@ -72,7 +78,7 @@ impl Progress {
                 "the handler called process_in again after the message was recorded; nothing of \
                  the second call was run: do all of the work in one call"
             }
-            Stage::Open | Stage::Committing => {
+            Stage::Claiming | Stage::Working | Stage::Committing => {
                 "the handler called process_in while a call of it runs; nothing of the second \
                  was run: do all of the work in one call"
             }
@@ -88,7 +94,9 @@ impl Progress {
     pub(super) fn has_decided(&self) -> bool {
         !matches!(
             *self.stage(),
-            Stage::Open | Stage::Ended(Claimed::Nothing | Claimed::StoreFailed)
+            Stage::Claiming
+                | Stage::Working
+                | Stage::Ended(Claimed::Nothing | Claimed::StoreFailed | Claimed::GivenUp)
         )
     }
 
@@ -98,7 +106,7 @@ impl Progress {
     pub(super) fn close(&self) -> Claimed {
         match std::mem::replace(&mut *self.stage(), Stage::Closed) {
             Stage::Ended(claimed) => claimed,
-            Stage::Open | Stage::Committing => Claimed::InDoubt,
+            Stage::Claiming | Stage::Working | Stage::Committing => Claimed::InDoubt,
             Stage::Closed => Claimed::Nothing,
         }
     }
@@ -112,6 +120,11 @@ impl Progress {
 pub(super) struct Transaction<'p>(&'p Progress);
 
 impl Transaction<'_> {
+    /// The message is claimed, and the work begins.
+    pub(super) fn working(&self) {
+        self.enter(Stage::Working);
+    }
+
     /// The work has returned success: from here on the effects may be committed.
     pub(super) fn committing(&self) {
         self.enter(Stage::Committing);
@@ -142,7 +155,8 @@ impl Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         let left = match *self.0.stage() {
-            Stage::Open => Claimed::Nothing,
+            Stage::Claiming => Claimed::GivenUp,
+            Stage::Working => Claimed::Nothing,
             Stage::Committing => Claimed::InDoubt,
             Stage::Ended(_) | Stage::Closed => return,
         };

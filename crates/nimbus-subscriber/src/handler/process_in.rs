@@ -58,6 +58,10 @@ impl HandlerContext {
     /// for redelivery, and intake pauses until the store answers. Whether a commit whose answer was
     /// lost took effect is for the redelivery to find out, whatever the handler returns.
     ///
+    /// One of several deliveries of the same message at once waits for the others' transactions. A
+    /// wait beyond the inbox's [store timeout](nimbus_inbox_core::InboxOptions::store_timeout) counts
+    /// as such a failure, so make that longer than the work takes.
+    ///
     /// # Panics
     ///
     /// A panic of `work` goes on to the subscriber; the transaction is rolled back.
@@ -66,6 +70,10 @@ impl HandlerContext {
     ///
     /// Dropped before the commit began, the transaction is rolled back. Dropped during it, effects
     /// and record are both there or both not, and the redelivery finds out.
+    ///
+    /// Dropped by a timeout before `work` began, the handler has not failed: unless it returns an
+    /// error that it has classified, the message is left for redelivery, which looks for the record
+    /// that it may have waited for.
     pub async fn process_in<S, C, E, F>(
         &self,
         inbox: &Inbox<S>,
@@ -87,6 +95,7 @@ impl HandlerContext {
                 self.claiming().duplicate,
                 &routing(self.headers()),
                 async |tx: &mut S::Tx<'_>| {
+                    transaction.working();
                     work(tx).await.map_err(Failure::Work)?;
                     transaction.committing();
                     Ok(if self.is_handed_off() {

@@ -25,6 +25,7 @@ impl Services {
         let decided = match claimed {
             Claimed::Nothing => return Ok(None),
             Claimed::StoreFailed => return self.stored(ended),
+            Claimed::GivenUp => return self.given_up(message, ended),
             Claimed::InDoubt => {
                 tracing::warn!(
                     endpoint = %self.endpoint,
@@ -76,5 +77,27 @@ impl Services {
             }
             _ => Ok(None),
         }
+    }
+
+    /// A timeout ended the wait for the claim. A retry would not see the record of a delivery that
+    /// was waited for (INB-18), and do its work once more. Nor does a redelivery have to be spent on
+    /// each message if it is the store that hangs.
+    fn given_up(&self, message: &Received, ended: &Ended) -> Result<Option<Attempt>, Interruption> {
+        let Ended::Returned(Err(error)) = ended else {
+            return Ok(None);
+        };
+        if !matches!(error.class(), None | Some(FailureClass::Transient)) {
+            return Ok(None);
+        }
+        tracing::warn!(
+            endpoint = %self.endpoint,
+            event_type = message.event_type(),
+            message_id = message.headers.message_id.as_deref(),
+            %error,
+            "a handler's transaction was given up before its work began: the inbox store does not \
+             answer, or another delivery of the message is in work; the message is left for \
+             redelivery"
+        );
+        Err(Interruption::StoreUnavailable)
     }
 }

@@ -5,9 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nimbus_inbox_testing::{Fault, When};
-use nimbus_subscriber::{HandlerContext, HandlerError};
+use nimbus_subscriber::{
+    HandlerContext, HandlerError, HandlerRequest, HandlerService, RetryPolicy,
+};
+use tower::ServiceExt;
 
-use crate::support::{ENDPOINT, OrderPlaced, Tools, World, claiming};
+use crate::support::{ENDPOINT, OrderPlaced, Tools, World, around, claiming};
 
 /// SUB-39: after a rollback a handler may try once more in the same run, whether its work failed or
 /// the store.
@@ -133,6 +136,59 @@ async fn a_commit_in_doubt_is_decided_by_the_redelivery() {
             assert_eq!(world.lines(), [told], "{context}");
             world.assert_idle();
         }
+    }
+}
+
+/// SUB-39, INB-41: a delivery that waits behind another of the same message runs its work no second
+/// time when a timeout of the handler, or of the store, ends the wait: it is left for redelivery, which
+/// finds the record. As a failure it would be retried, and a retry runs whatever its source says.
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_is_given_up_runs_nothing_twice() {
+    let seconds = Duration::from_secs;
+    for (limit, by_handler) in [
+        (seconds(10), true),
+        (seconds(10), false),
+        (seconds(300), false),
+    ] {
+        let world = World::new().await;
+        world.script.next("a", async |_| {
+            tokio::time::sleep(Duration::from_secs(90)).await;
+            Ok(())
+        });
+        let process = world.process();
+        let builder = claiming(
+            &world,
+            &process,
+            move |tools: Tools, event, context: HandlerContext| async move {
+                let work = tools.work(event, &context);
+                if context.session_id() != Some("2") || !by_handler {
+                    return work.await;
+                }
+                tokio::time::timeout(limit, work).await?
+            },
+        );
+        let builder = builder.retry(RetryPolicy::fixed(seconds(1)));
+        let layer = around(move |request: HandlerRequest, inner: HandlerService| {
+            let limited = request.context().session_id() == Some("2") && !by_handler;
+            async move {
+                let run = inner.oneshot(request);
+                if !limited {
+                    return run.await;
+                }
+                let ended = tokio::time::timeout(limit, run).await;
+                ended.unwrap_or_else(|_| Err(HandlerError::new("too late").with_type("timeout")))
+            }
+        });
+        let running = process.start(builder.layer(layer));
+        world.place_in("1", "a").await;
+        tokio::time::sleep(seconds(1)).await;
+        world.place_in("2", "a").await;
+        world.settle().await;
+        let report = running.stop().await;
+        assert_eq!(world.script.begun(), ["a"], "{limit:?} {by_handler}");
+        assert_eq!((report.handled, report.duplicates), (1, 1));
+        assert_eq!((report.failed, report.retries_scheduled), (0, 0));
+        world.assert_idle();
     }
 }
 
