@@ -13,10 +13,10 @@ impl SubscriberBuilder {
     /// outermost, as in `tower::ServiceBuilder`.
     ///
     /// It runs after the inbox was asked and the session found free, and before the record: once
-    /// for each attempt, and never for a duplicate, for a message that is parked, or for an event
-    /// that has no handler. What the outermost layer returns decides: `Ok` is a success, recorded
-    /// and reported; an error is the handler's failure, as is a panic in a layer. It is dropped
-    /// where a handler would be.
+    /// for each attempt, and never for a duplicate that the inbox finds, for a message that is
+    /// parked, or for an event that has no handler. What the outermost layer returns decides: `Ok`
+    /// is a success, recorded and reported; an error is the handler's failure, as is a panic in a
+    /// layer. It is dropped where a handler would be.
     ///
     /// Each message gets a clone of the service that the layer makes, as `tower` has it, and waits
     /// until that is ready. A service that can't be cloned goes behind `tower::buffer`. A handler's

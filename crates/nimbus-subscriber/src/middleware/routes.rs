@@ -52,9 +52,8 @@ impl Service<HandlerRequest> for Router {
         let routes = Arc::clone(&self.0);
         Box::pin(async move {
             let context = request.context();
-            let ended = routes.run(request.event(), context).await;
-            forget_handoff_of_failure(&ended, context);
-            ended
+            let handoff = HandoffOfSuccess::awaited(context);
+            handoff.of(routes.run(request.event(), context).await)
         })
     }
 }
@@ -76,12 +75,11 @@ impl Service<HandlerRequest> for Leaf {
         let handler = Arc::clone(&self.0);
         Box::pin(async move {
             let context = request.context();
-            let ended = match begin(&handler, request.event(), context.clone()) {
+            let handoff = HandoffOfSuccess::awaited(context);
+            handoff.of(match begin(&handler, request.event(), context.clone()) {
                 Ok(call) => call.await,
                 Err(unreadable) => Err(unreadable),
-            };
-            forget_handoff_of_failure(&ended, context);
-            ended
+            })
         })
     }
 }
@@ -96,9 +94,31 @@ fn begin(
         .map_err(|unreadable| HandlerError::rejected("UnreadableEvent", unreadable.to_string()))
 }
 
-/// A layer may turn a failure into success, and must not find it handed off then.
-fn forget_handoff_of_failure(ended: &Result<(), HandlerError>, context: &HandlerContext) {
-    if ended.is_err() {
-        context.forget_handoff();
+/// Forgets what a handler handed off that did not succeed: it failed, panicked, or was dropped. A
+/// layer may turn that into success, and must not find it handed off then.
+struct HandoffOfSuccess<'c> {
+    context: &'c HandlerContext,
+    succeeded: bool,
+}
+
+impl<'c> HandoffOfSuccess<'c> {
+    fn awaited(context: &'c HandlerContext) -> Self {
+        Self {
+            context,
+            succeeded: false,
+        }
+    }
+
+    fn of(mut self, ended: Result<(), HandlerError>) -> Result<(), HandlerError> {
+        self.succeeded = ended.is_ok();
+        ended
+    }
+}
+
+impl Drop for HandoffOfSuccess<'_> {
+    fn drop(&mut self) {
+        if !self.succeeded {
+            self.context.forget_handoff();
+        }
     }
 }

@@ -13,6 +13,8 @@ use crate::handler::{BoxError, HandlerError};
 ///
 /// A handler that takes longer is dropped at its current await, and fails with the error type
 /// `timeout`, unclassified: unless a classifier says otherwise it is retried. Nothing is recorded.
+/// What layers further in wait for counts as time of the handler, so a limit of concurrency goes
+/// outside.
 /// A handler that never awaits can't be dropped, and is taken as it returns.
 #[derive(Debug, Clone)]
 pub struct TimeoutLayer(Arc<Limits>);

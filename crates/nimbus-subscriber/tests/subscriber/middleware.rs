@@ -297,6 +297,38 @@ async fn what_the_outermost_layer_returns_counts() {
     }
 }
 
+/// SUB-23, SUB-14: the same where the handler did not return: it panicked, or a timeout dropped it.
+#[tokio::test(start_paused = true)]
+async fn what_a_dropped_handler_had_handed_off_is_forgotten() {
+    for (panics, of_the_type) in [(true, true), (true, false), (false, true), (false, false)] {
+        let world = World::new().await;
+        world.script.next("a", async move |context| {
+            context.mark_pending_handoff(Handoff::default());
+            assert!(!panics, "a planned panic");
+            std::future::pending().await
+        });
+        world.place("a").await;
+        let forgiving = around(|request, inner: HandlerService| async move {
+            let limited = tokio::time::timeout(Duration::from_secs(1), inner.oneshot(request));
+            let _ = std::panic::AssertUnwindSafe(limited).catch_unwind().await;
+            Ok(())
+        });
+        let running = world.start_with(|builder| match of_the_type {
+            true => builder.layer_event(EVENT_TYPE, forgiving),
+            false => builder.layer(forgiving),
+        });
+        world.settle().await;
+        running.stop().await;
+        assert_eq!(
+            world.lines(),
+            ["ResolutionResponse a"],
+            "{panics} {of_the_type}"
+        );
+        assert_eq!(world.recorded(), ["m-a"]);
+        world.assert_idle();
+    }
+}
+
 /// SUB-23, SUB-14: a handoff comes through the layers.
 #[tokio::test(start_paused = true)]
 async fn a_handoff_comes_through_the_layers() {
