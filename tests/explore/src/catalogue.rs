@@ -15,6 +15,14 @@ pub fn catalogue(depth: u8) -> Vec<Scenario> {
             limits: failures("").limits.with(D::Duplicate, 1),
             ..failures("failures-apart")
         },
+        Scenario {
+            inbox: InboxKind::Transaction,
+            ..failures("transaction")
+        },
+        Scenario {
+            inbox: InboxKind::Transaction,
+            ..locks("locks-transaction", 1)
+        },
         arrivals("arrivals"),
         operators("operators"),
         locks("locks", 1),

@@ -38,6 +38,8 @@ pub enum InboxKind {
     AtOnce,
     /// They are recorded one after the other, and a crash may come between.
     Apart,
+    /// They are recorded in the handler's own transaction, together with its effect.
+    Transaction,
 }
 
 /// How an operator lifts the block of a failed event.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use nimbus_inbox_core::{InboxSetup, Timestamp};
+use nimbus_inbox_core::{Inbox, InboxSetup, Timestamp};
 use nimbus_inbox_testing::{
     BrokerOptions, InMemoryBroker, InMemoryInbox, ManualClock, MessageStatus, ProcessId,
 };
@@ -98,6 +98,9 @@ impl<'s> World<'s> {
             gate: self.gate.clone(),
             oracle: self.oracle.clone(),
             process: id,
+            transaction: (self.scenario.inbox == InboxKind::Transaction).then(|| {
+                Inbox::new(ENDPOINT, self.inbox.clone()).expect("the endpoint is a usable name")
+            }),
         };
         let mut builder = Subscriber::builder(ENDPOINT)
             .clock(self.clock.clone())
@@ -116,7 +119,7 @@ impl<'s> World<'s> {
                 gate: self.gate.clone(),
                 oracle: self.oracle.clone(),
                 process: id,
-                at_once: self.scenario.inbox == InboxKind::AtOnce,
+                at_once: self.scenario.inbox != InboxKind::Apart,
             }));
         }
         let subscriber = builder

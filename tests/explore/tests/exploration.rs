@@ -39,6 +39,18 @@ fn crashes_between_two_writes_lose_and_reorder_nothing() {
     assert!(found.windows.of(Window::RecordsApart) > 0);
 }
 
+/// INB-41, SUB-39: an effect that is committed together with its record is never repeated, also by
+/// two receivers at a time.
+#[test]
+fn transactions_leave_no_window() {
+    for (name, at_least) in [("transaction", 4_000), ("locks-transaction", 3_000)] {
+        let found = exhaust(name, 3, at_least);
+        assert_eq!(found.windows.of(Window::EffectNotRecorded), 0);
+        assert_eq!(found.windows.of(Window::Concurrent), 0);
+        assert_eq!(found.windows.of(Window::RecordsApart), 0);
+    }
+}
+
 /// SUB-16, SUB-19, SUB-36, SUB-37: what arrives while others are parked or drained keeps its place.
 #[test]
 fn late_and_repeated_messages_keep_their_place() {
@@ -68,7 +80,7 @@ fn two_receivers_take_over_from_each_other() {
 /// SUB-17: a popped reference of the older deferral is neither lost nor doubled.
 #[test]
 fn continuations_lose_no_reference() {
-    exhaust("deferral", 2, 2_000);
+    exhaust("deferral", 3, 60_000);
 }
 
 /// SUB-29: two sessions that one process works on at a time don't disturb each other.

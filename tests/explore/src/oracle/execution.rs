@@ -45,6 +45,13 @@ impl Oracle {
         }
     }
 
+    /// A transaction has committed, and this message id is on record now.
+    pub(crate) fn committed(&self, process: ProcessId, id: &str) {
+        if !self.known().records.contains_key(id) {
+            self.recorded(process, id);
+        }
+    }
+
     /// A handler is called.
     pub(crate) fn begins(&self, process: ProcessId, event: Event, context: &HandlerContext) {
         let mut known = self.known();
