@@ -8,6 +8,7 @@ mod command;
 mod deferral;
 mod effect;
 mod event;
+mod fingerprint;
 mod gate;
 mod limits;
 mod oracle;

@@ -51,6 +51,7 @@ fn main() -> anyhow::Result<ExitCode> {
     for scenario in &chosen {
         let bounds = Bounds {
             threads: arguments.threads,
+            count_states: true,
             ..Bounds::default()
         };
         let began = Instant::now();
@@ -62,8 +63,8 @@ fn main() -> anyhow::Result<ExitCode> {
         wander_through(&arguments, &mut total);
     }
     println!(
-        "{} schedules, {} steps\n{}",
-        total.schedules, total.steps, total.windows
+        "{} schedules, {} different states, {} steps\n{}",
+        total.schedules, total.states, total.steps, total.windows
     );
     Ok(match total.counterexample {
         None => ExitCode::SUCCESS,
@@ -97,11 +98,12 @@ fn wander_through(arguments: &Arguments, total: &mut Findings) {
 
 fn report(scenario: &Scenario, kind: &str, found: &Findings, began: Instant) {
     println!(
-        "{:>16}  {:>9} schedules ({}{})  {:>10} steps  {:>6.1} s",
+        "{:>17}  {:>9} schedules ({}{})  {:>8} states  {:>10} steps  {:>6.1} s",
         scenario.name,
         found.schedules,
         kind,
         if found.exhausted { ", exhausted" } else { "" },
+        found.states,
         found.steps,
         began.elapsed().as_secs_f64(),
     );

@@ -14,6 +14,9 @@ const TOO_MANY_STEPS: u64 = 3_000;
 /// Chooses among the candidates of one step.
 pub(crate) trait Choose {
     fn choose(&mut self, choice: usize, candidates: &[Candidate]) -> usize;
+
+    /// Looks at the world before a choice.
+    fn look(&mut self, _choice: usize, _world: &World<'_>) {}
 }
 
 /// One schedule, as it went.
@@ -68,6 +71,7 @@ impl Run<'_> {
             let chosen = match found.len() {
                 0 | 1 => 0,
                 width => {
+                    choose.look(self.ran.choices.len(), &self.world);
                     let chosen = choose.choose(self.ran.choices.len(), &found).min(width - 1);
                     self.ran.choices.push(small(chosen));
                     self.ran.widths.push(small(width));

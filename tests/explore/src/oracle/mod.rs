@@ -8,6 +8,7 @@ mod state;
 mod windows;
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nimbus_inbox_testing::ProcessId;
@@ -18,6 +19,7 @@ use fate::Fate;
 pub use windows::{Window, Windows};
 
 use crate::event::Event;
+use crate::fingerprint::without_chance;
 use crate::scenario::{InboxKind, Scenario};
 
 /// A handle on what is known of one schedule.
@@ -99,6 +101,16 @@ impl Oracle {
 }
 
 impl Known {
+    /// What is recorded, and what became of each event.
+    pub(crate) fn hash_into(&self, hasher: &mut impl Hasher) {
+        for id in self.records.keys() {
+            without_chance(id).hash(hasher);
+        }
+        for fate in &self.fates {
+            (fate.settled, fate.executions.len(), fate.out_of_turn).hash(hasher);
+        }
+    }
+
     fn tick(&mut self) -> u64 {
         self.now += 1;
         self.now

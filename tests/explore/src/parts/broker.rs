@@ -31,6 +31,10 @@ impl BrokerHook for BrokerSteps {
         match point {
             BrokerPoint::Called => {}
             BrokerPoint::Before | BrokerPoint::Between => {
+                if point == BrokerPoint::Between {
+                    // The first of two steps may have written the state.
+                    self.note(call);
+                }
                 let effect = Effect::of(point, call);
                 if !effect.is_of_lane() {
                     self.oracle.arrives(call.process);

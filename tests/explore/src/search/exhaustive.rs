@@ -1,11 +1,15 @@
+use std::collections::HashSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use super::{Findings, counterexample};
-use crate::run::run;
+use crate::action::Candidate;
+use crate::fingerprint::fingerprint;
+use crate::run::{Choose, run};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
+use crate::world::World;
 
 /// When a search ends before it has seen everything.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +20,8 @@ pub struct Bounds {
     pub until: Option<Instant>,
     /// How many threads run schedules.
     pub threads: usize,
+    /// Whether different states are counted, which takes time.
+    pub count_states: bool,
 }
 
 impl Default for Bounds {
@@ -25,6 +31,7 @@ impl Default for Bounds {
             schedules: u64::MAX,
             until: None,
             threads: 1,
+            count_states: false,
         }
     }
 }
@@ -44,6 +51,7 @@ pub fn explore(scenario: &Scenario, bounds: Bounds, enter: impl Fn() + Sync) -> 
     });
     let state = open.state();
     let mut findings = state.findings.clone();
+    findings.states = u64::try_from(state.seen.len()).unwrap_or(u64::MAX);
     findings.exhausted = state.prefixes.is_empty() && findings.counterexample.is_none();
     findings
 }
@@ -60,6 +68,7 @@ struct State {
     prefixes: Vec<Vec<u8>>,
     working: usize,
     over: bool,
+    seen: HashSet<u64>,
     findings: Findings,
 }
 
@@ -71,6 +80,7 @@ impl Default for Open {
                 prefixes: vec![Vec::new()],
                 working: 0,
                 over: false,
+                seen: HashSet::new(),
                 findings: Findings::default(),
             }),
             changed: Condvar::new(),
@@ -105,10 +115,35 @@ impl Open {
     }
 }
 
+/// The choices that set a schedule apart, and the states seen after them.
+struct Prefix {
+    schedule: Schedule,
+    count_states: bool,
+    states: Vec<u64>,
+}
+
+impl Choose for Prefix {
+    fn choose(&mut self, choice: usize, candidates: &[Candidate]) -> usize {
+        (&self.schedule).choose(choice, candidates)
+    }
+
+    fn look(&mut self, choice: usize, world: &World<'_>) {
+        // Those before were seen in the schedule that this one branches off from.
+        if self.count_states && choice >= self.schedule.0.len() {
+            self.states.push(fingerprint(world));
+        }
+    }
+}
+
 fn work(scenario: &Scenario, bounds: Bounds, open: &Open) {
     while let Some(prefix) = open.next() {
         let fixed = prefix.len();
-        let ran = run(scenario, &mut &Schedule(prefix), false);
+        let mut prefix = Prefix {
+            schedule: Schedule(prefix),
+            count_states: bounds.count_states,
+            states: Vec::new(),
+        };
+        let ran = run(scenario, &mut prefix, false);
         let found = ran
             .violation
             .is_some()
@@ -116,6 +151,7 @@ fn work(scenario: &Scenario, bounds: Bounds, open: &Open) {
         let mut state = open.state();
         state.working -= 1;
         state.findings.add(&ran);
+        state.seen.extend(prefix.states);
         for place in fixed..ran.choices.len() {
             for other in 1..ran.widths[place] {
                 let mut prefix = ran.choices[..place].to_vec();

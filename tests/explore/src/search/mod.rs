@@ -20,6 +20,8 @@ pub struct Findings {
     pub schedules: u64,
     /// Whether these were all there are within the limits.
     pub exhausted: bool,
+    /// How many different states there were before a choice, where they were counted.
+    pub states: u64,
     /// How many effects and other steps they had.
     pub steps: u64,
     /// How often each window was met.
@@ -52,6 +54,7 @@ impl Findings {
     pub fn merge(&mut self, other: Self) {
         self.schedules += other.schedules;
         self.steps += other.steps;
+        self.states += other.states;
         self.windows.add(&other.windows);
         if self.counterexample.is_none() {
             self.counterexample = other.counterexample;
