@@ -43,7 +43,7 @@ fn crashes_between_two_writes_lose_and_reorder_nothing() {
 /// two receivers at a time.
 #[test]
 fn transactions_leave_no_window() {
-    for (name, at_least) in [("transaction", 4_000), ("locks-transaction", 3_000)] {
+    for (name, at_least) in [("transaction", 3_500), ("locks-transaction", 3_000)] {
         let found = exhaust(name, 3, at_least);
         assert_eq!(found.windows.of(Window::EffectNotRecorded), 0);
         assert_eq!(found.windows.of(Window::Concurrent), 0);

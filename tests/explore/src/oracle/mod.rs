@@ -40,7 +40,7 @@ pub(crate) struct Known {
     records: BTreeMap<String, u64>,
     states: BTreeMap<SessionId, SessionState>,
     /// A lock ran out, so that two receivers may have worked on one message at a time.
-    overlapped: bool,
+    pub(crate) overlapped: bool,
     inbox: InboxKind,
     anonymous: bool,
     /// Counts what happens.

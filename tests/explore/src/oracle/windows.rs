@@ -21,12 +21,15 @@ pub enum Window {
     /// No repeat: a receiver recorded an event after its lock had run out, and the event blocks
     /// its session, as its successor's handler failed. An operator lifts the block.
     BlockedThoughDone,
+    /// No repeat: a receiver whose lock had run out died between copy and state. The copy of an
+    /// event that was settled meanwhile stays until the next drain, which skips it.
+    CopyLeft,
     /// No repeat: a late request was answered as SUB-11 and SUB-15 prescribe.
     LateAnswer,
 }
 
 /// All windows.
-pub(crate) const WINDOWS: [(Window, &str); 9] = [
+pub(crate) const WINDOWS: [(Window, &str); 10] = [
     (Window::EffectNotRecorded, "effect before its record"),
     (Window::Concurrent, "two receivers at a time"),
     (Window::RecordsApart, "between source and own id"),
@@ -38,6 +41,7 @@ pub(crate) const WINDOWS: [(Window, &str); 9] = [
     (Window::Resubmitted, "resubmitted while blocking"),
     (Window::NotDeduplicated, "no usable id or no inbox"),
     (Window::BlockedThoughDone, "block by a completed event"),
+    (Window::CopyLeft, "parked copy of a settled event"),
     (Window::LateAnswer, "prescribed answer to a late request"),
 ];
 
@@ -46,7 +50,7 @@ pub(crate) const WINDOWS: [(Window, &str); 9] = [
 pub struct Windows([u64; WINDOWS.len()]);
 
 impl Windows {
-    pub(super) fn count(&mut self, window: Window) {
+    pub(crate) fn count(&mut self, window: Window) {
         self.0[window as usize] += 1;
     }
 
