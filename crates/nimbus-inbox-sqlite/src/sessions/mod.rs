@@ -1,6 +1,5 @@
 //! State and parked copies of sessions, for transports that keep none (SUB-07, SUB-08, SUB-35).
 
-mod envelope;
 mod error;
 mod parked;
 mod schema;

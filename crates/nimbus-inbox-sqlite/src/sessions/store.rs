@@ -15,7 +15,7 @@ use nimbus_sqlite::{Database, SqliteError};
 
 use super::parked::StoredCopy;
 use super::state::StoredState;
-use super::{envelope, error, parked, schema, state};
+use super::{error, parked, schema, state};
 use crate::tables::{Tables, Unusable};
 
 /// State and parked copies of one endpoint's sessions, in one SQLite file.
@@ -186,7 +186,7 @@ impl SessionStore for SqliteSessions {
         let json = state.to_json();
         let copy = StoredCopy {
             reference: copy.reference.clone(),
-            envelope: envelope::to_json(&copy.envelope),
+            envelope: copy.envelope_json(),
             body: copy.envelope.body.to_vec(),
         };
         self.write_in("parking a message", session, move |db, session| {
@@ -212,13 +212,9 @@ impl SessionStore for SqliteSessions {
         stored
             .into_iter()
             .map(|copy| {
-                let envelope = envelope::from_json(&copy.envelope, copy.body);
-                Ok(ParkedCopy {
-                    envelope: envelope.map_err(|problem| {
-                        let what = format!("the parked copy {:?}", copy.reference.id);
-                        error::unreadable(&what, "nimbus_session_parked", session, problem)
-                    })?,
-                    reference: copy.reference,
+                let what = format!("the parked copy {:?}", copy.reference.id);
+                ParkedCopy::restored(copy.reference, &copy.envelope, copy.body).map_err(|problem| {
+                    error::unreadable(&what, "nimbus_session_parked", session, problem)
                 })
             })
             .collect()

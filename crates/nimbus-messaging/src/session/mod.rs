@@ -5,6 +5,7 @@ mod id;
 mod parked;
 mod state;
 mod store;
+mod stored;
 
 pub use directory::{SessionDirectory, SessionOverview};
 pub use id::SessionId;
