@@ -136,6 +136,31 @@ impl PostgresInboxOptions {
         Ok(self)
     }
 
+    /// The schema that holds the table.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        self.table.schema()
+    }
+
+    /// The table that holds the records, in its schema.
+    #[must_use]
+    pub fn table(&self) -> &str {
+        self.table.name()
+    }
+
+    /// The index that serves the purge.
+    #[must_use]
+    pub fn index(&self) -> String {
+        self.table.index()
+    }
+
+    /// The statements that let a role use the table, and do nothing else with it: what a service
+    /// needs whose tables somebody else creates.
+    #[must_use]
+    pub fn grants(&self, role: &str) -> String {
+        schema::grants(&self.table, role)
+    }
+
     /// The statements that create the schema and the table, in order. They tolerate to run again.
     #[must_use]
     pub fn ddl(&self) -> String {

@@ -1,6 +1,6 @@
 //! The statements that create the table.
 
-use crate::table::{INDEX_SUFFIX, Table};
+use crate::table::Table;
 
 /// All statements, in order. They tolerate to run again.
 ///
@@ -21,7 +21,7 @@ create schema if not exists \"{schema}\";
 /// The statements for a schema that exists: creating it if it doesn't asks for a permission even
 /// when it does.
 pub(crate) fn table_ddl(table: &Table) -> String {
-    let index = format!("\"{}{INDEX_SUFFIX}\"", table.name());
+    let index = format!("\"{}\"", table.index());
     format!(
         "\
 -- identity_hash: SHA-256 over the endpoint and the message id, which every provider keys on.
@@ -38,4 +38,35 @@ create table if not exists {table} (
 create index if not exists {index} on {table} (endpoint_id, created_at);
 "
     )
+}
+
+/// What a service's role needs to use the table, and nothing more.
+///
+/// To lock rows, which the purge does before it deletes them, PostgreSQL asks for `update` on a
+/// column; on that of the message id it can do the least harm.
+pub(crate) fn grants(table: &Table, role: &str) -> String {
+    let (schema, role) = (table.schema(), quoted(role));
+    format!(
+        "\
+grant usage on schema \"{schema}\" to {role};
+grant select, insert, delete, update (message_id) on {table} to {role};
+"
+    )
+}
+
+/// A role's name as it stands in SQL, whatever it holds.
+pub(crate) fn quoted(role: &str) -> String {
+    format!("\"{}\"", role.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// INB-28: a role is not ours to name.
+    #[test]
+    fn a_role_can_not_leave_its_quotes() {
+        assert_eq!(quoted("app"), "\"app\"");
+        assert_eq!(quoted("a\"; drop"), "\"a\"\"; drop\"");
+    }
 }

@@ -10,7 +10,7 @@ use crate::error::misconfigured;
 const MAX_LENGTH: usize = 63;
 
 /// What is added to a table's name to name its index.
-pub(crate) const INDEX_SUFFIX: &str = "_created_at";
+const INDEX_SUFFIX: &str = "_created_at";
 
 /// Schemas of PostgreSQL itself, and tables of another part of this project.
 const RESERVED_SCHEMAS: [&str; 2] = ["pg_", "information_schema"];
@@ -54,6 +54,10 @@ impl Table {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(crate) fn index(&self) -> String {
+        format!("{}{INDEX_SUFFIX}", self.name)
     }
 
     /// As people write it.

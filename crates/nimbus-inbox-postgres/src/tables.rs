@@ -3,11 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadpool_postgres::Pool;
-use nimbus_inbox_core::{Error, Operation};
+use deadpool_postgres::PoolError;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use crate::error::{Site, misconfigured};
 use crate::pool::Leased;
 
 /// Held while tables are made, over all processes and all tables of this project: making them is
@@ -32,6 +31,19 @@ pub(crate) struct Tables {
     is_ready: AtomicBool,
 }
 
+/// Why the tables can't be used.
+#[derive(Debug)]
+pub(crate) enum Unusable {
+    /// No connection could be had.
+    Pool(PoolError),
+    /// The server could not be asked, or refused to create them.
+    Statement(tokio_postgres::Error),
+    /// What the server stores text as.
+    Encoding(String),
+    /// They are missing, and may not be created.
+    Missing,
+}
+
 /// What the catalogue says.
 struct Found {
     encoding: String,
@@ -49,50 +61,31 @@ impl Tables {
     }
 
     /// Looks for the tables unless they were seen before.
-    pub(crate) async fn ensure(
-        &self,
-        pool: &Pool,
-        site: &Site,
-        operation: Operation,
-    ) -> Result<(), Error> {
+    pub(crate) async fn ensure(&self, pool: &Pool) -> Result<(), Unusable> {
         if self.is_ready.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.look(pool, site, operation).await
+        self.look(pool).await
     }
 
     /// Looks for the tables, and creates them where that is allowed. Whoever comes at the same
     /// time does the same, which is harmless.
-    pub(crate) async fn look(
-        &self,
-        pool: &Pool,
-        site: &Site,
-        operation: Operation,
-    ) -> Result<(), Error> {
-        let leased = Leased::from(pool).await;
-        let mut leased = leased.map_err(|error| site.no_connection(operation, error))?;
+    pub(crate) async fn look(&self, pool: &Pool) -> Result<(), Unusable> {
+        let mut leased = Leased::from(pool).await.map_err(Unusable::Pool)?;
         let found = leased.run(async |client| self.find(client).await).await;
-        let found = found.map_err(|error| site.read_failed(operation, error))?;
+        let found = found.map_err(Unusable::Statement)?;
         if found.encoding != "UTF8" {
-            return Err(misconfigured(
-                operation,
-                site.said(&format!(
-                    "has a database with the encoding {}, which can't hold every id: give a \
-                     database that was created with the encoding UTF8",
-                    found.encoding
-                )),
-            ));
+            return Err(Unusable::Encoding(found.encoding));
         }
         if found.tables.len() < self.layout.tables.len() {
             if !self.auto_create {
-                let context = site.said(&format!("was asked in vain{}", site.missing()));
-                return Err(misconfigured(operation, context));
+                return Err(Unusable::Missing);
             }
             let ddl = self.creation(found.has_schema);
-            let created = leased
+            leased
                 .run(async |client| client.batch_execute(&ddl).await)
-                .await;
-            created.map_err(|error| site.read_failed(operation, error))?;
+                .await
+                .map_err(Unusable::Statement)?;
         }
         self.is_ready.store(true, Ordering::Release);
         Ok(())

@@ -14,6 +14,27 @@ pub(crate) fn stored(id: &str) -> Cow<'_, str> {
     }
 }
 
+/// The id that is written as `text`.
+#[cfg(feature = "sessions")]
+pub(crate) fn original(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut id = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        id.push(match character {
+            '\\' => match characters.next() {
+                Some('0') => '\0',
+                // Only our own texts are read, so it is another backslash.
+                other => other.unwrap_or('\\'),
+            },
+            other => other,
+        });
+    }
+    Cow::Owned(id)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -35,6 +56,10 @@ mod tests {
         let texts: HashSet<_> = ids.iter().map(|id| stored(id)).collect();
         assert_eq!(texts.len(), ids.len());
         assert!(texts.iter().all(|text| !text.contains('\0')));
+        #[cfg(feature = "sessions")]
+        for id in &ids {
+            assert_eq!(original(&stored(id)), *id);
+        }
         assert_eq!(stored("order-42"), "order-42");
     }
 }

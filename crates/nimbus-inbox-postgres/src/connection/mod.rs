@@ -163,11 +163,19 @@ pub(crate) fn place(config: &Config) -> String {
     format!("{}/{database}", all.join(","))
 }
 
+/// Host, port and database, without anything secret.
+impl fmt::Display for PostgresConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // It was read before.
+        let config = parse::read(&self.text).unwrap_or_default();
+        f.write_str(&place(&config))
+    }
+}
+
 impl fmt::Debug for PostgresConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = parse::read(&self.text).map(|config| place(&config));
         f.debug_struct("PostgresConnection")
-            .field("server", &place.unwrap_or_default())
+            .field("server", &self.to_string())
             .field("tls", &self.tls)
             .field("ca_file", &self.ca_file)
             .finish_non_exhaustive()

@@ -52,7 +52,7 @@ fn no_password_is_ever_shown() {
         "host=db user=app password=hunter2",
     ] {
         let connection = PostgresConnection::parse(text).expect("readable");
-        let shown = format!("{connection:?} {connection:#?}");
+        let shown = format!("{connection:?} {connection:#?} {connection}");
         assert!(!shown.contains(PLANTED), "{shown}");
         assert!(shown.contains("db:"), "{shown}");
         let config = connection.driver_config().expect("readable");

@@ -42,7 +42,7 @@ pub(crate) fn verdict(error: &tokio_postgres::Error, phase: Phase) -> Verdict {
     }
 }
 
-fn of_code(code: &str, phase: Phase) -> Verdict {
+pub(super) fn of_code(code: &str, phase: Phase) -> Verdict {
     match code {
         // The server ended the connection, or lost its own: a commit may have gone before that.
         "57P01" | "57P02" | "40003" | "08006" | "08007" => broken(phase),
@@ -78,7 +78,7 @@ fn of_driver(error: &tokio_postgres::Error, phase: Phase) -> Verdict {
     }
 }
 
-fn broken(phase: Phase) -> Verdict {
+pub(super) fn broken(phase: Phase) -> Verdict {
     match phase {
         Phase::Connecting | Phase::Reading => Verdict::Passing,
         Phase::Writing => Verdict::Unknown,

@@ -1,16 +1,19 @@
 //! From an error of the driver to the inbox's, in one place (INB-26).
 
 mod classify;
+#[cfg(feature = "sqlx")]
+mod sqlx;
 
 use std::error::Error as StdError;
 use std::fmt;
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use nimbus_inbox_core::{Error, ErrorKind, Operation};
+use tokio_postgres::error::SqlState;
+
+use crate::tables::Unusable;
 
 pub(crate) use classify::{Phase, Verdict, verdict};
-
-use crate::table::Table;
 
 /// The name of this provider in metrics and logs.
 pub(crate) const PROVIDER: &str = "postgres";
@@ -20,11 +23,20 @@ pub(crate) fn misconfigured(operation: Operation, context: impl Into<String>) ->
     Error::configuration(operation, context).with_provider(PROVIDER)
 }
 
-/// What errors name: the server, and the table on it.
+/// What errors name: the server, what is kept there, and what makes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     pub(crate) server: String,
-    pub(crate) table: Table,
+    /// A table, or the schema of several.
+    pub(crate) tables: String,
+    /// The command that creates or checks them.
+    pub(crate) command: String,
+}
+
+/// An error of the driver, understood.
+pub(crate) struct Told {
+    pub(crate) verdict: Verdict,
+    pub(crate) text: String,
 }
 
 impl Site {
@@ -36,6 +48,26 @@ impl Site {
     /// A statement failed that may have taken effect all the same.
     pub(crate) fn write_failed(&self, operation: Operation, error: tokio_postgres::Error) -> Error {
         self.failed(operation, error, Phase::Writing)
+    }
+
+    /// The tables can't be used.
+    pub(crate) fn unusable(&self, operation: Operation, unusable: Unusable) -> Error {
+        match unusable {
+            Unusable::Pool(error) => self.no_connection(operation, error),
+            Unusable::Statement(error) => self.read_failed(operation, error),
+            Unusable::Encoding(encoding) => misconfigured(operation, self.encoding(&encoding)),
+            Unusable::Missing => {
+                let context = self.said(&format!("was asked in vain{}", self.missing()));
+                misconfigured(operation, context)
+            }
+        }
+    }
+
+    fn encoding(&self, encoding: &str) -> String {
+        self.said(&format!(
+            "has a database with the encoding {encoding}, which can't hold every id: give one \
+             that was created with the encoding UTF8"
+        ))
     }
 
     /// No connection could be had.
@@ -60,28 +92,31 @@ impl Site {
     }
 
     fn failed(&self, operation: Operation, error: tokio_postgres::Error, phase: Phase) -> Error {
-        let verdict = verdict(&error, phase);
-        let kind = match verdict {
-            Verdict::Passing | Verdict::ReadOnly => ErrorKind::Transient,
-            Verdict::Unknown => ErrorKind::OutcomeUnknown,
-            _ => ErrorKind::Configuration,
-        };
-        let code = error
-            .code()
-            .map(|state| format!(" (SQLSTATE {})", state.code()))
-            .unwrap_or_default();
-        let did = match phase {
-            Phase::Connecting => "could not be connected to",
-            Phase::Reading | Phase::Writing => "failed a statement",
-        };
-        let remedy = self.remedy(verdict);
-        Error::new(kind, operation, self.said(&format!("{did}{code}{remedy}")))
+        let Told { verdict, text } = self.told(&error, phase);
+        Error::new(kind(verdict), operation, text)
             .with_provider(PROVIDER)
             .with_source(Driver(error))
     }
 
+    /// What an error means, and what the person on call reads of it.
+    pub(crate) fn told(&self, error: &tokio_postgres::Error, phase: Phase) -> Told {
+        let verdict = verdict(error, phase);
+        let text = self.explained(verdict, error.code().map(SqlState::code), phase);
+        Told { verdict, text }
+    }
+
+    fn explained(&self, verdict: Verdict, code: Option<&str>, phase: Phase) -> String {
+        let code = code.map(|code| format!(" (SQLSTATE {code})"));
+        let code = code.unwrap_or_default();
+        let did = match phase {
+            Phase::Connecting => "could not be connected to",
+            Phase::Reading | Phase::Writing => "failed a statement",
+        };
+        self.said(&format!("{did}{code}{}", self.remedy(verdict)))
+    }
+
     fn remedy(&self, verdict: Verdict) -> String {
-        let (table, command) = (self.table.plain(), self.table.provision_command());
+        let (table, command) = (&self.tables, &self.command);
         match verdict {
             Verdict::Passing => String::new(),
             Verdict::Unknown => {
@@ -109,17 +144,32 @@ impl Site {
     }
 
     /// What to do about a table that isn't there.
-    pub(crate) fn missing(&self) -> String {
+    fn missing(&self) -> String {
         format!(
-            "; the table {} is missing: run `{}`, or open the inbox with automatic creation",
-            self.table.plain(),
-            self.table.provision_command()
+            "; {} is missing: run `{}`, or open it with automatic creation",
+            self.tables, self.command
+        )
+    }
+
+    /// A handler's transaction was rolled back at its commit.
+    pub(crate) fn passed_over(&self) -> String {
+        self.said(
+            "rolled a handler's transaction back: one of its statements had failed, and the \
+             handler went on as if it had not; it has to return such an error",
         )
     }
 
     /// The beginning of every text.
     pub(crate) fn said(&self, what: &str) -> String {
         format!("PostgreSQL at {} {what}", self.server)
+    }
+}
+
+fn kind(verdict: Verdict) -> ErrorKind {
+    match verdict {
+        Verdict::Passing | Verdict::ReadOnly => ErrorKind::Transient,
+        Verdict::Unknown => ErrorKind::OutcomeUnknown,
+        _ => ErrorKind::Configuration,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The store.
 
+mod entries;
 mod records;
 mod statements;
 mod store;
@@ -12,6 +13,8 @@ use nimbus_inbox_core::{Batching, Error, InboxKey, Operation, Recorded};
 use secrecy::SecretString;
 use tokio_postgres::Transaction;
 
+#[cfg(feature = "sqlx")]
+pub(crate) use entries::{Entries, recorded};
 pub(crate) use records::Records;
 pub(crate) use statements::Statements;
 
@@ -123,7 +126,7 @@ impl fmt::Debug for PostgresInbox {
         let site = self.records.site();
         f.debug_struct("PostgresInbox")
             .field("server", &site.server)
-            .field("table", &site.table.plain())
+            .field("table", &site.tables)
             .field("is_batching", &self.batching.is_some())
             .finish_non_exhaustive()
     }

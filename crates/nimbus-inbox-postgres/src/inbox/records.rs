@@ -1,7 +1,6 @@
 //! The contract (INB-21 to INB-27), a round trip for each call.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
@@ -27,23 +26,27 @@ struct Inner {
     site: Site,
     tables: Tables,
     statements: Statements,
-    lock_timeout: Duration,
+    options: PostgresInboxOptions,
 }
 
 impl Records {
     pub(crate) fn new(pool: Pool, server: String, options: PostgresInboxOptions) -> Self {
-        let table = options.table;
+        let table = &options.table;
         let layout = Layout {
             schema: table.schema().to_owned(),
             tables: vec![table.name().to_owned()],
-            ddl: schema::table_ddl(&table),
+            ddl: schema::table_ddl(table),
         };
         Self(Arc::new(Inner {
             pool,
             tables: Tables::new(layout, options.auto_create),
-            statements: Statements::new(&table),
-            site: Site { server, table },
-            lock_timeout: options.lock_timeout,
+            statements: Statements::new(table),
+            site: Site {
+                server,
+                tables: table.plain(),
+                command: table.provision_command(),
+            },
+            options,
         }))
     }
 
@@ -55,14 +58,19 @@ impl Records {
         &self.0.site
     }
 
+    #[cfg(feature = "sessions")]
+    pub(crate) fn options(&self) -> &PostgresInboxOptions {
+        &self.0.options
+    }
+
     pub(crate) fn statements(&self) -> &Statements {
         &self.0.statements
     }
 
     /// Makes sure that the table is there before it is used for the first time.
     pub(crate) async fn ensure(&self, operation: Operation) -> Result<(), Error> {
-        let Inner { pool, site, .. } = &*self.0;
-        self.0.tables.ensure(pool, site, operation).await
+        let ready = self.0.tables.ensure(&self.0.pool).await;
+        ready.map_err(|unusable| self.0.site.unusable(operation, unusable))
     }
 
     pub(crate) async fn lease(&self, pool: &Pool, operation: Operation) -> Result<Leased, Error> {
@@ -115,8 +123,8 @@ impl InboxStore for Records {
     }
 
     async fn verify(&self) -> Result<(), Error> {
-        let Inner { pool, site, .. } = &*self.0;
-        self.0.tables.look(pool, site, Operation::Verify).await?;
+        let found = self.0.tables.look(&self.0.pool).await;
+        found.map_err(|unusable| self.0.site.unusable(Operation::Verify, unusable))?;
         self.rehearse().await
     }
 
@@ -137,7 +145,7 @@ impl InboxStore for Records {
         }
         self.ensure(Operation::Record).await?;
         let mut leased = self.lease(self.pool(), Operation::Record).await?;
-        let patience = self.0.lock_timeout;
+        let patience = self.0.options.lock_timeout;
         let recorded = leased
             .run(async |client| self.statements().record(client, keys, patience).await)
             .await;

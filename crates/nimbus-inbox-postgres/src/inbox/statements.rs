@@ -4,13 +4,14 @@
 //! on the server: an aborted `prepare` would leak its statement, and poolers between would have
 //! to know of it. Connections may be anywhere in a transaction or outside one.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use nimbus_inbox_core::{Cutoff, EndpointId, InboxKey, PurgeLimit, Recorded, Timestamp};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
 
+use super::entries::{Entries, recorded};
 use crate::instant::{Age, Before, CreatedAt};
 use crate::table::Table;
 use crate::text::stored;
@@ -125,31 +126,17 @@ impl Statements {
         self.insert(client, keys, None).await
     }
 
-    /// Whatever the order of the keys, rows go in in the order of their hashes, so that two calls
-    /// with common keys can't each wait for the other.
     async fn insert(
         &self,
         client: &Client,
         keys: &[InboxKey],
         patience: Option<&str>,
     ) -> Result<Vec<Recorded>, Error> {
-        let distinct: BTreeMap<&[u8], &InboxKey> = keys
-            .iter()
-            .map(|key| (key.identity().as_bytes().as_slice(), key))
-            .collect();
-        let hashes: Vec<_> = distinct.keys().copied().collect();
-        let endpoints: Vec<_> = distinct
-            .values()
-            .map(|key| stored(key.endpoint().as_str()))
-            .collect();
-        let messages: Vec<_> = distinct
-            .values()
-            .map(|key| stored(key.message_id().as_str()))
-            .collect();
+        let entries = Entries::of(keys);
         let mut parameters: Vec<Parameter<'_>> = vec![
-            (&hashes, Type::BYTEA_ARRAY),
-            (&endpoints, Type::TEXT_ARRAY),
-            (&messages, Type::TEXT_ARRAY),
+            (&entries.hashes, Type::BYTEA_ARRAY),
+            (&entries.endpoints, Type::TEXT_ARRAY),
+            (&entries.messages, Type::TEXT_ARRAY),
         ];
         let statement = match &patience {
             Some(patience) => {
@@ -159,24 +146,24 @@ impl Statements {
             None => &self.claim,
         };
         let rows = client.query_typed(statement, &parameters).await?;
-        let mut created = Vec::with_capacity(rows.len());
+        let mut created = HashSet::with_capacity(rows.len());
         for row in &rows {
-            created.push(row.try_get::<_, &[u8]>(0)?);
+            created.insert(row.try_get::<_, &[u8]>(0)?);
         }
-        created.sort_unstable();
-        // A key that stands twice was recorded by its first occurrence.
-        let mut answers = Vec::with_capacity(keys.len());
-        let mut told = HashSet::with_capacity(created.len());
-        for key in keys {
-            let hash = key.identity().as_bytes().as_slice();
-            let is_now = created.binary_search(&hash).is_ok() && told.insert(hash);
-            answers.push(if is_now {
-                Recorded::Now
-            } else {
-                Recorded::Already
-            });
-        }
-        Ok(answers)
+        Ok(recorded(keys, created))
+    }
+
+    /// The claim, for other drivers: hashes, endpoints and messages as arrays, in the order of
+    /// [`Entries`].
+    #[cfg(feature = "sqlx")]
+    pub(crate) fn claim_text(&self) -> &str {
+        &self.claim
+    }
+
+    /// The release of a claim, for other drivers: hashes as an array.
+    #[cfg(feature = "sqlx")]
+    pub(crate) fn release_text(&self) -> &str {
+        &self.release
     }
 
     pub(crate) async fn release(&self, client: &Client, keys: &[InboxKey]) -> Result<(), Error> {

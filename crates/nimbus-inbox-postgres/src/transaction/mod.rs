@@ -3,10 +3,14 @@
 mod client;
 mod open;
 mod pooled;
+#[cfg(feature = "sqlx")]
+mod sqlx;
 
 use std::fmt;
 
 pub use open::PostgresTransaction;
+#[cfg(feature = "sqlx")]
+pub use sqlx::{SqlxLease, SqlxTransaction};
 
 use crate::pool::Leased;
 

@@ -68,10 +68,7 @@ impl<'l> PostgresTransaction<'l> {
             && error.code().is_some()
         {
             settled(is_busy);
-            let context = records.site().said(
-                "rolled a handler's transaction back: one of its statements had failed, and the \
-                 handler went on as if it had not; it has to return such an error",
-            );
+            let context = records.site().passed_over();
             return Err(Error::transient(Operation::Transaction, context).with_provider(PROVIDER));
         }
         sound

@@ -70,7 +70,7 @@ async fn service(schema: &Schema, without: &str) -> String {
     let grants = ["select", "insert", "delete", "update (message_id)"];
     let granted: Vec<_> = grants
         .into_iter()
-        .filter(|grant| !grant.starts_with(without) || without.is_empty())
+        .filter(|grant| !grant.starts_with(without))
         .collect();
     stranger()
         .await
@@ -84,12 +84,19 @@ async fn service(schema: &Schema, without: &str) -> String {
     format!("-c role={role}")
 }
 
-/// Least privilege: what deploy/ grants is enough for every call.
+/// Least privilege: what is granted is enough for every call.
 async fn the_role_of_a_service_needs_no_more_than_is_documented() {
     let schema = Schema::unique();
-    let settings = service(&schema, "").await;
+    schema.open().await.verify().await.expect("a fresh schema");
+    let role = schema.name();
     let options = schema.options().with_auto_create(false);
-    let inbox = schema.open_set(&settings, options).await;
+    let grants = format!("create role \"{role}\"; {}", options.grants(role));
+    stranger()
+        .await
+        .batch_execute(&grants)
+        .await
+        .expect("a role");
+    let inbox = schema.open_set(&format!("-c role={role}"), options).await;
     inbox.verify().await.expect("all permissions");
     let all = keys("m", 3);
     inbox.record(&all).await.expect("insert");

@@ -1,0 +1,110 @@
+//! What a configuration says about an inbox in PostgreSQL (SUB-32).
+
+use std::num::NonZeroUsize;
+
+use nimbus_inbox_core::Error;
+use nimbus_inbox_core::config::{FilePath, HumanDuration, Secret};
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::connection::PostgresConnection;
+use crate::inbox::PostgresInbox;
+use crate::options::PostgresInboxOptions;
+
+/// The keys of an inbox with `store = "postgres"`.
+///
+/// Register it with `Providers::inbox(InboxStoreKind::Postgres, PostgresInboxSettings::open)`.
+/// What is absent is as in [`PostgresInboxOptions`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PostgresInboxSettings {
+    /// See [`PostgresConnection::parse`]. It may hold a password.
+    pub url: Secret,
+    /// See [`PostgresConnection::with_password`].
+    pub password: Option<Secret>,
+    /// See [`PostgresConnection::with_ca_file`].
+    pub ca_file: Option<FilePath>,
+    /// See [`PostgresInboxOptions::with_auto_create`].
+    pub auto_create: Option<bool>,
+    /// See [`PostgresInboxOptions::with_schema`].
+    pub schema: Option<String>,
+    /// See [`PostgresInboxOptions::with_table`].
+    pub table: Option<String>,
+    /// See [`PostgresInboxOptions::with_pool_size`].
+    pub pool_size: Option<NonZeroUsize>,
+    /// See [`PostgresInboxOptions::with_acquire_timeout`].
+    pub acquire_timeout: Option<HumanDuration>,
+    /// See [`PostgresInboxOptions::with_statement_timeout`].
+    pub statement_timeout: Option<HumanDuration>,
+    /// See [`PostgresInboxOptions::with_lock_timeout`].
+    pub lock_timeout: Option<HumanDuration>,
+    /// See [`PostgresInboxOptions::with_batching`]; 0 turns it off.
+    pub batch_keys: Option<usize>,
+}
+
+impl PostgresInboxSettings {
+    /// The connection that these settings mean.
+    ///
+    /// # Errors
+    ///
+    /// As [`PostgresConnection::parse`].
+    pub fn connection(&self) -> Result<PostgresConnection, Error> {
+        let mut connection = PostgresConnection::parse(SecretString::from(self.url.clone()))?;
+        if let Some(password) = &self.password {
+            connection = connection.with_password(SecretString::from(password.clone()));
+        }
+        if let Some(path) = &self.ca_file {
+            connection = connection.with_ca_file(path.as_ref());
+        }
+        Ok(connection)
+    }
+
+    /// The options that these settings mean.
+    ///
+    /// # Errors
+    ///
+    /// A configuration error when a name can't be used or a time is out of range.
+    pub fn options(&self) -> Result<PostgresInboxOptions, Error> {
+        let mut options = PostgresInboxOptions::default();
+        if let Some(create) = self.auto_create {
+            options = options.with_auto_create(create);
+        }
+        if let Some(schema) = &self.schema {
+            options = options.with_schema(schema)?;
+        }
+        if let Some(table) = &self.table {
+            options = options.with_table(table)?;
+        }
+        if let Some(size) = self.pool_size {
+            options = options.with_pool_size(size);
+        }
+        if let Some(timeout) = self.acquire_timeout {
+            options = options.with_acquire_timeout(timeout.0)?;
+        }
+        if let Some(timeout) = self.statement_timeout {
+            options = options.with_statement_timeout(timeout.0)?;
+        }
+        if let Some(timeout) = self.lock_timeout {
+            options = options.with_lock_timeout(timeout.0)?;
+        }
+        if let Some(keys) = self.batch_keys {
+            options = options.with_batching(NonZeroUsize::new(keys));
+        }
+        Ok(options)
+    }
+
+    /// Opens the inbox. Nothing is connected yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`connection`](Self::connection), [`options`](Self::options) and
+    /// [`PostgresInbox::open_with`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it has done nothing.
+    pub async fn open(self) -> Result<PostgresInbox, Error> {
+        PostgresInbox::open_with(self.connection()?, self.options()?).await
+    }
+}
