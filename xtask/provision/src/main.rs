@@ -3,6 +3,7 @@
 
 mod commands;
 mod failure;
+mod postgres;
 mod schema;
 
 use std::process::ExitCode;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use nimbus_inbox_postgres::{PostgresInboxOptions, PostgresSessions};
 use nimbus_inbox_sqlite::SqliteInboxOptions;
 
 use crate::schema::Part;
@@ -25,23 +26,73 @@ pub(crate) struct Arguments {
 const HEADER: &str = "-- Written by `cargo xtask ddl`: change the code, not this file.\n\n";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let folder = arguments.out.join("sqlite");
-    let scripts = scripts();
+    let engines = [("sqlite", sqlite()), ("postgres", postgres()?)];
     if arguments.check {
-        return check(&folder, &scripts);
+        let mut are_as_needed = true;
+        for (engine, scripts) in engines {
+            are_as_needed &= check(&arguments.out.join(engine), &scripts)?;
+        }
+        if are_as_needed {
+            return Ok(ExitCode::SUCCESS);
+        }
+        println!("Run `cargo xtask ddl` and commit what it writes.");
+        return Ok(ExitCode::FAILURE);
     }
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("{} can't be created", folder.display()))?;
-    for (name, text) in &scripts {
-        let path = folder.join(name);
-        fs::write(&path, text).with_context(|| format!("{} can't be written", path.display()))?;
-        println!("{}", path.display());
+    for (engine, scripts) in engines {
+        write(&arguments.out.join(engine), &scripts)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn write(folder: &Path, scripts: &BTreeMap<String, String>) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{} can't be created", folder.display()))?;
+    for (name, text) in scripts {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("{} can't be written", path.display()))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// The scripts of PostgreSQL by name of file.
+fn postgres() -> anyhow::Result<BTreeMap<String, String>> {
+    let options = PostgresInboxOptions::default();
+    let schema = options.schema();
+    let grants = format!(
+        "-- What the role of a service needs, after the other scripts. Tables and role belong to others:
+-- create the role first, e.g. `create role {RUNTIME_ROLE} login`, and run each part whose tables
+-- are there.
+
+-- The inbox.
+{}
+-- The session store.
+{}",
+        options.grants(RUNTIME_ROLE),
+        PostgresSessions::grants(schema, RUNTIME_ROLE)?
+    );
+    let scripts = [
+        ("inbox", options.ddl()),
+        ("sessions", PostgresSessions::ddl(schema)?),
+        ("runtime-role", grants),
+    ];
+    Ok(scripts
+        .into_iter()
+        .map(|(name, text)| script(name, &text))
+        .collect())
+}
+
+/// The role of the service in the scripts.
+const RUNTIME_ROLE: &str = "nimbus_runtime";
+
+fn script(name: &str, text: &str) -> (String, String) {
+    (
+        format!("{name}.sql"),
+        format!("{HEADER}{}\n", text.trim_end()),
+    )
+}
+
 /// The scripts of SQLite by name of file.
-fn scripts() -> BTreeMap<String, String> {
+fn sqlite() -> BTreeMap<String, String> {
     let parts = [
         Part::inbox(&SqliteInboxOptions::default()),
         Part::sessions(),
@@ -50,14 +101,11 @@ fn scripts() -> BTreeMap<String, String> {
     ];
     parts
         .into_iter()
-        .map(|part| {
-            let text = format!("{HEADER}{}\n", part.ddl.trim_end());
-            (format!("{}.sql", part.name), text)
-        })
+        .map(|part| script(part.name, &part.ddl))
         .collect()
 }
 
-fn check(folder: &Path, scripts: &BTreeMap<String, String>) -> anyhow::Result<ExitCode> {
+fn check(folder: &Path, scripts: &BTreeMap<String, String>) -> anyhow::Result<bool> {
     let mut problems = Vec::new();
     for (name, text) in scripts {
         let path = folder.join(name);
@@ -79,13 +127,12 @@ fn check(folder: &Path, scripts: &BTreeMap<String, String>) -> anyhow::Result<Ex
     }
     if problems.is_empty() {
         println!("{} match the code", folder.join("*.sql").display());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     for problem in problems {
         println!("{problem}");
     }
-    println!("Run `cargo xtask ddl` and commit what it writes.");
-    Ok(ExitCode::FAILURE)
+    Ok(false)
 }
 
 /// The number of the first line that is not the same in both.

@@ -1,4 +1,4 @@
-//! `cargo xtask provision`: tables in the files that are named.
+//! `cargo xtask provision`: tables in the files and databases that are named.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,17 +11,22 @@ use nimbus_resolver::ResolverStore;
 use nimbus_sqlite::{Database, OpenOptions, SqliteError};
 use nimbus_transport_embedded::EmbeddedTransport;
 
+use crate::postgres::Databases;
 use crate::schema::{self, Difference, Missing, Part};
 
 #[derive(clap::Args)]
-#[command(group = ArgGroup::new("stores").required(true).multiple(true))]
+#[command(
+    group = ArgGroup::new("stores").required(true).multiple(true),
+    group = ArgGroup::new("inboxes").multiple(true),
+    group = ArgGroup::new("databases").multiple(true)
+)]
 pub(crate) struct Arguments {
     /// SQLite file of the inbox.
-    #[arg(long, value_name = "PATH", group = "stores")]
+    #[arg(long, value_name = "PATH", groups = ["stores", "inboxes"])]
     sqlite: Option<PathBuf>,
 
-    /// Table of the inbox in that file, if it isn't the default one.
-    #[arg(long, value_name = "NAME", requires = "sqlite")]
+    /// Table of the inbox in that file or database, if it isn't the default one.
+    #[arg(long, value_name = "NAME", requires = "inboxes")]
     table: Option<String>,
 
     /// SQLite file of the session store; may be the file of the inbox.
@@ -38,6 +43,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", group = "stores")]
     resolver: Option<PathBuf>,
 
+    #[command(flatten)]
+    postgres: Databases,
+
     /// Print the statements and touch nothing.
     #[arg(long, conflicts_with = "check")]
     dry_run: bool,
@@ -45,6 +53,14 @@ pub(crate) struct Arguments {
     /// Change nothing; fail if the tables differ from what this version needs, and say how.
     #[arg(long)]
     check: bool,
+}
+
+/// What is to be done about the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Print,
+    Check,
+    Create,
 }
 
 /// A file and what it has to hold.
@@ -62,7 +78,13 @@ enum Store {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let mut all_as_needed = true;
+    let mode = match (arguments.dry_run, arguments.check) {
+        (true, _) => Mode::Print,
+        (false, true) => Mode::Check,
+        (false, false) => Mode::Create,
+    };
+    let table = arguments.table.as_deref();
+    let mut all_as_needed = arguments.postgres.run(table, mode).await?;
     for target in targets(arguments)? {
         if arguments.dry_run {
             target.print();
