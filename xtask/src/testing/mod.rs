@@ -3,6 +3,7 @@
 mod libtest;
 mod nextest;
 mod require;
+mod services;
 mod tally;
 
 pub(crate) use require::Service;
@@ -11,6 +12,8 @@ pub(crate) use tally::Tally;
 use std::process::Command;
 
 use crate::workspace::{self, Workspace};
+
+use services::Services;
 
 /// Which tests to run; empty means all.
 #[derive(Debug, Default)]
@@ -52,12 +55,14 @@ pub(crate) fn run(selection: &Selection, required: &[Service]) -> anyhow::Result
         tally.print_remarks();
         return Ok(tally);
     }
+    // They end with this run.
+    let services = Services::prepare(selection);
     if workspace::has_subcommand("nextest") {
-        tally.add(nextest::run(selection)?);
-        tally.add(doc_tests(&workspace, selection)?);
+        tally.add(nextest::run(selection, &services)?);
+        tally.add(doc_tests(&workspace, selection, &services)?);
     } else {
         println!("cargo-nextest is not installed: running `cargo test`");
-        tally.add(cargo_test(selection)?);
+        tally.add(cargo_test(selection, &services)?);
     }
     require::nothing_required_was_skipped(&mut tally, required);
     if tally.is_empty() {
@@ -68,7 +73,11 @@ pub(crate) fn run(selection: &Selection, required: &[Service]) -> anyhow::Result
 }
 
 /// nextest runs no doc tests, so they have a run of their own.
-fn doc_tests(workspace: &Workspace, selection: &Selection) -> anyhow::Result<Tally> {
+fn doc_tests(
+    workspace: &Workspace,
+    selection: &Selection,
+    services: &Services,
+) -> anyhow::Result<Tally> {
     let mut packages = Vec::new();
     if !selection.packages.is_empty() {
         // Naming a package without a library is an error for `cargo test --doc`.
@@ -85,13 +94,15 @@ fn doc_tests(workspace: &Workspace, selection: &Selection) -> anyhow::Result<Tal
     }
     let mut command = workspace::cargo();
     command.args(["test", "--doc", "--no-fail-fast"]);
+    services.tell(&mut command);
     scope(&mut command, &packages);
     filter(&mut command, selection);
     libtest::run(command, "the doc tests")
 }
 
-fn cargo_test(selection: &Selection) -> anyhow::Result<Tally> {
+fn cargo_test(selection: &Selection, services: &Services) -> anyhow::Result<Tally> {
     let mut command = workspace::cargo();
+    services.tell(&mut command);
     command.args(["test", "--no-fail-fast"]);
     selection.scope(&mut command);
     filter(&mut command, selection);

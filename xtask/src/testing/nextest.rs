@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde::Deserialize;
 
 use super::libtest;
+use super::services::Services;
 use super::tally::Skipped;
 use super::{Selection, Tally};
 use crate::workspace;
@@ -38,9 +39,9 @@ struct Case {
     ignored: bool,
 }
 
-pub(super) fn run(selection: &Selection) -> anyhow::Result<Tally> {
+pub(super) fn run(selection: &Selection, services: &Services) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();
-    let Some(listing) = list(selection)? else {
+    let Some(listing) = list(selection, services)? else {
         tally.trouble("the tests could not be built or listed (see above)");
         return Ok(tally);
     };
@@ -50,19 +51,24 @@ pub(super) fn run(selection: &Selection) -> anyhow::Result<Tally> {
             match (selection.matches(test), case.ignored) {
                 (false, _) => {}
                 (true, false) => expected += 1,
-                (true, true) => tally.skipped.push(skipped(suite_name, suite, test)),
+                (true, true) => {
+                    tally
+                        .skipped
+                        .push(skipped(suite_name, suite, test, services));
+                }
             }
         }
     }
     if expected > 0 {
-        tally.add(execute(selection, expected)?);
+        tally.add(execute(selection, services, expected)?);
     }
     Ok(tally)
 }
 
 /// The tests that the selected packages hold, or `None` if they do not build.
-fn list(selection: &Selection) -> anyhow::Result<Option<Listing>> {
+fn list(selection: &Selection, services: &Services) -> anyhow::Result<Option<Listing>> {
     let mut command = workspace::cargo();
+    services.tell(&mut command);
     command.args(["nextest", "list", "--message-format", "json"]);
     selection.scope(&mut command);
     let output = command
@@ -77,10 +83,11 @@ fn list(selection: &Selection) -> anyhow::Result<Option<Listing>> {
         .context("`cargo nextest list` answered in a form this xtask doesn't know")
 }
 
-fn execute(selection: &Selection, expected: usize) -> anyhow::Result<Tally> {
+fn execute(selection: &Selection, services: &Services, expected: usize) -> anyhow::Result<Tally> {
     let report = workspace::root().join(REPORT);
     remove(&report)?;
     let mut command = workspace::cargo();
+    services.tell(&mut command);
     command.args(["nextest", "run", "--profile", "xtask", "--no-fail-fast"]);
     selection.scope(&mut command);
     command.args(&selection.filter);
@@ -133,8 +140,10 @@ fn counts(report: &str) -> Option<(usize, usize)> {
 
 /// An ignored test and why it is. nextest's listing does not say, but the test
 /// binary does when it is told to run that test alone, and still runs nothing.
-fn skipped(suite_name: &str, suite: &Suite, test: &str) -> Skipped {
-    let output = Command::new(&suite.binary_path)
+fn skipped(suite_name: &str, suite: &Suite, test: &str, services: &Services) -> Skipped {
+    let mut command = Command::new(&suite.binary_path);
+    services.tell(&mut command);
+    let output = command
         .args(["--exact", test])
         .current_dir(&suite.cwd)
         .env("CARGO_MANIFEST_DIR", &suite.cwd)
