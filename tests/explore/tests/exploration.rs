@@ -1,6 +1,6 @@
 //! Every schedule of small worlds, to a depth: no rule is broken in any.
 
-use nimbus_explore::{Bounds, Findings, Window, explore, scenario};
+use nimbus_explore::{Bounds, Findings, Window, catalogue, explore, scenario, wander};
 
 /// Runs every schedule with so many disturbances; there are at least as many as `at_least`.
 fn exhaust(name: &str, depth: u8, at_least: u64) -> Findings {
@@ -26,7 +26,7 @@ fn exhaust(name: &str, depth: u8, at_least: u64) -> Findings {
 /// handlers end, nothing is lost, reordered or repeated outside of the documented windows.
 #[test]
 fn crashes_and_failures_lose_and_reorder_nothing() {
-    let found = exhaust("failures", 3, 5_000);
+    let found = exhaust("failures", 4, 50_000);
     assert!(found.windows.of(Window::EffectNotRecorded) > 0);
     assert_eq!(found.windows.of(Window::RecordsApart), 0);
 }
@@ -66,9 +66,9 @@ fn commands_at_any_time_lose_nothing() {
 /// SUB-08, INB-14: a receiver that goes on after its lock has run out does no harm.
 #[test]
 fn stale_receivers_do_no_harm() {
-    let found = exhaust("locks", 3, 4_000);
+    let found = exhaust("locks", 4, 45_000);
     assert!(found.windows.of(Window::Concurrent) > 0);
-    exhaust("locks-apart", 3, 4_000);
+    exhaust("locks-apart", 4, 55_000);
 }
 
 /// SUB-08, SUB-29: so with two processes that receive.
@@ -95,4 +95,20 @@ fn sessions_do_not_disturb_each_other() {
 fn without_an_inbox_nothing_is_lost() {
     exhaust("anonymous", 3, 4_000);
     exhaust("no-inbox", 3, 4_000);
+}
+
+/// SUB-36, SUB-37, INB-40: random schedules with any number of disturbances break no rule.
+#[test]
+fn random_schedules_break_no_rule() {
+    for scenario in catalogue(u8::MAX) {
+        let bounds = Bounds {
+            schedules: 1_000,
+            ..Bounds::default()
+        };
+        let found = wander(&scenario, 11, bounds);
+        if let Some(counterexample) = &found.counterexample {
+            panic!("{counterexample}");
+        }
+        assert_eq!(found.schedules, 1_000, "of {}", scenario.name);
+    }
 }

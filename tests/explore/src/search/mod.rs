@@ -16,7 +16,7 @@ use crate::schedule::Schedule;
 /// What was found in one scenario.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
-    /// How many different schedules were run.
+    /// How many schedules were run; random ones may repeat, all others differ.
     pub schedules: u64,
     /// Whether these were all there are within the limits.
     pub exhausted: bool,
