@@ -196,3 +196,28 @@ async fn an_unusable_source_is_neither_carried_nor_recorded() {
         world.assert_idle();
     }
 }
+
+/// SUB-34, SUB-05: the name that is made for an event without one is stored with the copy, so that
+/// the resolver hears of one event and not of two.
+#[tokio::test(start_paused = true)]
+async fn an_event_without_a_name_keeps_the_one_it_is_given() {
+    let world = World::new().await;
+    world.set_state(&World::blocked_by("z"));
+    let message = World::event("a").with_session("s");
+    let mut message = message.with_headers(|h| h.event_id = None).to(ENDPOINT);
+    message.message_id = None;
+    world.publish(message).await;
+    world.run().await;
+    world.set_state(&SessionState {
+        deferred_count: 1,
+        next_deferral_sequence: 1,
+        ..SessionState::default()
+    });
+    world.request_drain().await;
+    world.run().await;
+    let told = world.told();
+    assert_eq!(told.len(), 2);
+    assert!(told[0].headers.event_id.is_some());
+    assert_eq!(told[0].headers.event_id, told[1].headers.event_id);
+    world.assert_idle();
+}
