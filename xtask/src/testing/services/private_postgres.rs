@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 struct PrivateServer {
     server: Child,
+    programs: PathBuf,
+    owner: Owner,
     directory: PathBuf,
 }
 
@@ -30,25 +32,32 @@ pub(super) fn start() -> anyhow::Result<Option<Started>> {
     let directory = env::temp_dir().join(format!("nimbus-postgres-{}", process::id()));
     fs::create_dir(&directory)
         .with_context(|| format!("{} can't be created", directory.display()))?;
-    let started = start_in(&programs, &directory);
+    let started = Owner::of(&directory).and_then(|owner| {
+        let (server, port) = start_in(&programs, &owner, &directory)?;
+        Ok((server, port, owner))
+    });
     if started.is_err() {
         // Nothing runs there.
         let _ = fs::remove_dir_all(&directory);
     }
-    let (server, port) = started.context("the installed PostgreSQL could not be started")?;
-    let running = PrivateServer { server, directory };
+    let (server, port, owner) = started.context("the installed PostgreSQL could not be started")?;
+    let how = format!("started from {} on port {port}", programs.display());
     Ok(Some(Started {
-        running: Box::new(running),
+        running: Box::new(PrivateServer {
+            server,
+            programs,
+            owner,
+            directory,
+        }),
         variable: (
             ADDRESS,
             format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable"),
         ),
-        how: format!("started from {} on port {port}", programs.display()),
+        how,
     }))
 }
 
-fn start_in(programs: &Path, directory: &Path) -> anyhow::Result<(Child, u16)> {
-    let owner = Owner::of(directory)?;
+fn start_in(programs: &Path, owner: &Owner, directory: &Path) -> anyhow::Result<(Child, u16)> {
     let data = directory.join("data");
     let created = owner
         .command(programs, "initdb", directory)
@@ -118,6 +127,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// Who the server runs as: PostgreSQL refuses to run as root.
+#[derive(Debug)]
 struct Owner {
     #[cfg(unix)]
     other: Option<(u32, u32)>,
@@ -168,8 +178,17 @@ fn postgres_user(line: &str) -> Option<(u32, u32)> {
 
 impl Drop for PrivateServer {
     fn drop(&mut self) {
-        // Its data is thrown away, so there is nothing to end in order.
-        let _ = self.server.kill();
+        // Killed, it would leave its shared memory behind.
+        let stopped = self
+            .owner
+            .command(&self.programs, "pg_ctl", &self.directory)
+            .args(["stop", "--mode=immediate", "--silent", "--pgdata"])
+            .arg(self.directory.join("data"))
+            .stdout(Stdio::null())
+            .status();
+        if !stopped.is_ok_and(|status| status.success()) {
+            let _ = self.server.kill();
+        }
         let _ = self.server.wait();
         if let Err(error) = fs::remove_dir_all(&self.directory) {
             println!("{} is left behind: {error}", self.directory.display());
@@ -180,6 +199,23 @@ impl Drop for PrivateServer {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    /// Where PostgreSQL isn't installed there is nothing to start.
+    #[test]
+    fn a_started_server_answers_and_leaves_nothing_behind() {
+        let Some(started) = start().unwrap() else {
+            return;
+        };
+        let (_, url) = &started.variable;
+        let (_, place) = url.split_once('@').unwrap();
+        let port = place.split(['/', ':']).nth(1).unwrap().parse().unwrap();
+        assert!(listens(port));
+        let directory = env::temp_dir().join(format!("nimbus-postgres-{}", process::id()));
+        assert!(directory.exists());
+        drop(started);
+        assert!(!listens(port));
+        assert!(!directory.exists());
+    }
 
     #[test]
     fn the_user_of_the_server_is_read_from_the_list_of_users() {
