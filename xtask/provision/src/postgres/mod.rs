@@ -7,7 +7,7 @@ use std::env;
 
 use anyhow::Context;
 use nimbus_inbox_core::{EndpointId, InboxStore};
-use nimbus_inbox_postgres::deadpool_postgres::Pool;
+use nimbus_inbox_postgres::deadpool_postgres::{Client, Pool, PoolError};
 use nimbus_inbox_postgres::{
     PostgresConnection, PostgresInbox, PostgresInboxOptions, PostgresSessions,
 };
@@ -163,7 +163,7 @@ impl Part {
     }
 
     async fn differences(&self, pool: &Pool) -> anyhow::Result<Vec<Difference>> {
-        let client = pool.get().await.context("the server can't be asked")?;
+        let client = connected(pool).await?;
         difference::between(&client, &self.tables)
             .await
             .context("the tables can't be looked at")
@@ -180,7 +180,7 @@ impl Part {
     async fn finish(&self, place: &str, pool: &Pool, before: &[String]) -> anyhow::Result<bool> {
         let left = self.missing(pool).await?;
         if !left.is_empty() {
-            let client = pool.get().await.context("the server can't be asked")?;
+            let client = connected(pool).await?;
             for statement in self.ddl.split_inclusive(";\n") {
                 // What the database's own tables refuse is reported as a difference.
                 let _ = client.batch_execute(statement).await;
@@ -191,7 +191,7 @@ impl Part {
             println!("{place}: created {created}");
         }
         if let Some(grants) = &self.grants {
-            let client = pool.get().await.context("the server can't be asked")?;
+            let client = connected(pool).await?;
             client
                 .batch_execute(grants)
                 .await
@@ -239,6 +239,15 @@ impl Part {
 
 const BY_HAND: &str = "Tables that exist are never changed: correct them by hand, or give another \
                        schema; --dry-run prints the statements.";
+
+async fn connected(pool: &Pool) -> anyhow::Result<Client> {
+    let got = pool.get().await.map_err(|error| match error {
+        // Its own text holds its cause, which would be told twice.
+        PoolError::Backend(error) => told(error),
+        other => other.into(),
+    });
+    got.context("the server can't be asked")
+}
 
 /// The server's own words, which its error hides behind "db error".
 fn told(error: nimbus_inbox_postgres::tokio_postgres::Error) -> anyhow::Error {
