@@ -2,13 +2,13 @@
 
 use std::process::{Command, ExitCode};
 
-use super::{ddl, test};
+use super::{ddl, requirements, test};
 use crate::steps::{Outcome, Steps, outcome_of};
 use crate::testing::{self, Selection, Service, Tally};
 use crate::{hygiene, workspace};
 
-/// Check format, structure, lints, documentation, dependencies and offline
-/// scripts, then run all tests.
+/// Check format, structure, requirements, lints, documentation, dependencies
+/// and offline scripts, then run all tests.
 ///
 /// Every step runs, also after one has failed. The last line counts the tests;
 /// the line above it names the steps that failed, if any.
@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut steps = Steps::default();
     steps.run("format", || outcome_of(cargo(&["fmt", "--all", "--check"])));
     steps.run("structure", structure);
+    steps.run("requirements", proofs);
     steps.run("clippy", clippy);
     steps.run("documentation", documentation);
     steps.run("dependencies", dependencies);
@@ -56,6 +57,12 @@ fn structure() -> anyhow::Result<Outcome> {
         println!("{violation}");
     }
     Ok(violations.is_empty().into())
+}
+
+/// Every requirement has a test, and the page that shows them is up to date.
+fn proofs() -> anyhow::Result<Outcome> {
+    let status = requirements::run(&requirements::Arguments { check: true })?;
+    Ok(Outcome::from(status == ExitCode::SUCCESS))
 }
 
 fn clippy() -> anyhow::Result<Outcome> {
