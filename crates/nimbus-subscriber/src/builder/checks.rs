@@ -26,12 +26,7 @@ impl SubscriberBuilder {
         if self.handlers.is_empty() {
             self.problem("it has no handler; add one with `handle`");
         }
-        let without_handler = self.event_layers.keys();
-        let without_handler = without_handler.filter(|name| self.handlers.get(name).is_none());
-        let pointless: Vec<String> = without_handler
-            .map(|name| format!("there is a layer for events of type {name:?}, and no handler"))
-            .collect();
-        self.problems.extend(pointless);
+        self.check_event_types();
         if WELL_KNOWN.contains(&Address::new(self.endpoint.as_str())) {
             self.problem(
                 "the endpoint's name is one of the addresses that mean something else to every \
@@ -67,6 +62,23 @@ impl SubscriberBuilder {
             ));
         }
         endpoint
+    }
+
+    /// What is meant for one event type would have no effect under a name that no handler has: a
+    /// variable in capitals is enough for that.
+    fn check_event_types(&mut self) {
+        let layers = self.event_layers.keys().map(|name| ("layer", name));
+        let limits = self.limited_event_types.iter().map(|name| ("limit", name));
+        let policies = self.retries.event_types();
+        let policies = policies.map(|name| ("retry policy", name));
+        let named = layers.chain(limits).chain(policies);
+        let pointless: Vec<String> = named
+            .filter(|(_, name)| self.handlers.get(name).is_none())
+            .map(|(what, name)| {
+                format!("there is a {what} for events of type {name:?}, and no handler")
+            })
+            .collect();
+        self.problems.extend(pointless);
     }
 
     fn problem(&mut self, problem: impl Into<String>) {

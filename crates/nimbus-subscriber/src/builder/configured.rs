@@ -38,6 +38,11 @@ impl SubscriberBuilder {
         self
     }
 
+    pub(crate) fn limited_event_type(mut self, event_type: &str) -> Self {
+        self.limited_event_types.push(event_type.to_owned());
+        self
+    }
+
     pub(crate) fn retry_policies(mut self, policies: RetryPolicies) -> Self {
         self.retries = policies;
         self

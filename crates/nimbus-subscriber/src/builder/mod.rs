@@ -39,6 +39,8 @@ pub struct SubscriberBuilder {
     handlers: Handlers,
     layers: Layers,
     event_layers: BTreeMap<String, Layers>,
+    /// Those that a limit of the configuration names.
+    limited_event_types: Vec<String>,
     circuit_breaker: Option<CircuitBreaker>,
     classifiers: Classifiers,
     retries: RetryPolicies,
@@ -64,6 +66,7 @@ impl SubscriberBuilder {
             handlers: Handlers::default(),
             layers: Layers::default(),
             event_layers: BTreeMap::new(),
+            limited_event_types: Vec::new(),
             circuit_breaker: None,
             classifiers: Classifiers::default(),
             retries: RetryPolicies::default(),

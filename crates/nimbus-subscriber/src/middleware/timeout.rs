@@ -13,8 +13,8 @@ use crate::handler::{BoxError, HandlerError};
 ///
 /// A handler that takes longer is dropped at its current await, and fails with the error type
 /// `timeout`, unclassified: unless a classifier says otherwise it is retried. Nothing is recorded.
-/// What layers further in wait for counts as time of the handler, so a limit of concurrency goes
-/// outside.
+/// What layers of the event type wait for counts as time of the handler where this is a layer of
+/// all types, so a limit of concurrency goes outside it.
 /// A handler that never awaits can't be dropped, and is taken as it returns.
 #[derive(Debug, Clone)]
 pub struct TimeoutLayer(Arc<Limits>);

@@ -60,6 +60,15 @@ impl RetryPolicies {
             .or(self.default.as_ref())
     }
 
+    /// The event types that policies and rules are for.
+    pub(crate) fn event_types(&self) -> impl Iterator<Item = &String> {
+        let of_rules = self
+            .rules
+            .iter()
+            .filter_map(|rule| rule.event_type.as_ref());
+        self.by_event_type.keys().chain(of_rules)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.by_event_type.is_empty() && self.default.is_none()
     }

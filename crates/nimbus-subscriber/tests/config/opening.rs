@@ -186,3 +186,38 @@ async fn the_program_can_not_contradict_the_file() {
     let error = builder.build_configured().unwrap_err().to_string();
     assert!(error.contains("keeps no session state"), "{error}");
 }
+
+/// SUB-32, SUB-20, SUB-23: what file or environment say about an event type that no handler takes is
+/// told when the subscriber is built: a variable in capitals would have no effect.
+#[tokio::test]
+async fn what_is_said_about_an_event_type_without_a_handler_is_told() {
+    let bench = Bench::new();
+    let text = format!(
+        r#"{LEAST}
+        [timeout]
+        default = "30s"
+        events = {{ OrderPlaced = "2 min", OrderPlacd = "2 min" }}
+        [retry.events.OrderPlaced]
+        delay = "5s"
+        [[retry.rules]]
+        error_contains = "timeout"
+        event_type = "OrderPayed"
+        policy = {{ delay = "1s" }}
+        "#
+    );
+    let capitals = [("NIMBUS__RETRY__EVENTS__ORDERPLACED__DELAY", "7s")];
+    let configuration = bench.load_with(&text, &capitals).unwrap();
+    let builder = configuration.subscriber().await.unwrap();
+    let error = builder
+        .handle("OrderPlaced", invoice)
+        .build_configured()
+        .unwrap_err();
+    assert_eq!(
+        error.problems(),
+        [
+            "there is a limit for events of type \"OrderPlacd\", and no handler",
+            "there is a retry policy for events of type \"ORDERPLACED\", and no handler",
+            "there is a retry policy for events of type \"OrderPayed\", and no handler",
+        ]
+    );
+}

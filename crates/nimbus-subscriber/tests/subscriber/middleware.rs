@@ -445,11 +445,13 @@ async fn pointless_layers_are_found_at_build_time() {
     let error = process
         .builder(&world)
         .layer_event("Misspelt", tower::layer::util::Identity::new())
+        .retry_event("Mispelled", RetryPolicy::fixed(Duration::from_secs(1)))
         .timeout(Duration::ZERO)
         .build(world.broker.connect())
         .unwrap_err();
     let text = error.to_string();
     assert!(text.contains("\"Misspelt\", and no handler"), "{text}");
+    assert!(text.contains("\"Mispelled\", and no handler"), "{text}");
     assert!(text.contains("no time at all"), "{text}");
-    assert_eq!(error.problems().len(), 2, "{text}");
+    assert_eq!(error.problems().len(), 3, "{text}");
 }

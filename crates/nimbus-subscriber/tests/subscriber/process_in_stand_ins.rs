@@ -1,10 +1,14 @@
 //! The handler's own transaction of retries, resubmissions and parked copies.
 
-use nimbus_inbox_testing::BrokerOptions;
-use nimbus_messaging::MessageType;
-use nimbus_subscriber::{RunReport, SubscriberBuilder};
+use std::time::Duration;
 
-use crate::support::{Process, World};
+use nimbus_inbox_testing::BrokerOptions;
+use nimbus_messaging::{Envelope, MessageType};
+use nimbus_subscriber::{
+    CloudEventMapping, ContentMode, RetryPolicy, RunReport, SubscriberBuilder,
+};
+
+use crate::support::{EVENT_TYPE, Process, World};
 
 /// Runs a subscriber whose handler claims, with an inbox of its own and without one.
 async fn on_both(set_up: impl AsyncFn() -> World, check: impl AsyncFn(&World, RunReport)) {
@@ -182,4 +186,72 @@ async fn a_late_delivery_of_a_resolved_block_is_skipped() {
         assert_eq!((report.handled, report.duplicates), (1, 1));
     })
     .await;
+}
+
+/// SUB-39, SUB-06, SUB-18, INB-40: CloudEvents that go into a blocked session by an attribute are
+/// parked and claimed when they are replayed. A process dies at every effect, with a timeout around
+/// the handlers; on stores with and without transactions no effect is lost, reordered, or there twice.
+#[tokio::test(start_paused = true)]
+async fn cloud_events_on_a_detour_have_one_effect_each() {
+    let by_subject = || CloudEventMapping::default().with_session_from(["subject"]);
+    let builder = |process: &Process, world: &World| {
+        process
+            .claiming(world)
+            .retry(RetryPolicy::fixed(Duration::from_secs(5)))
+            .timeout(Duration::from_secs(10))
+            .content_mode(ContentMode::AutoDetect)
+            .cloud_event_mapping(by_subject())
+    };
+    let event = |id: &str| {
+        Envelope {
+        message_id: Some(format!("m-{id}")),
+        content_type: Some("application/cloudevents+json".to_owned()),
+        body: format!(
+            r#"{{"specversion":"1.0","id":"{id}","source":"/shop","type":"{EVENT_TYPE}","subject":"s",
+                "data":{{"order":"{id}"}}}}"#
+        )
+        .into(),
+        ..Envelope::default()
+    }
+    };
+    for atomic in [true, false] {
+        let mut explored = 0;
+        for at in 0.. {
+            let options = BrokerOptions::default();
+            let options = match atomic {
+                true => options,
+                false => options.without_atomic_sessions(),
+            };
+            let world = World::with(options).await;
+            // Its first run is cut off by the timeout, in its transaction.
+            world
+                .script
+                .next("a", async |_| std::future::pending().await);
+            let process = world.process();
+            let strike = process.plan_crash(&world, Some(at));
+            world.publish(event("a")).await;
+            let first = process.start(builder(&process, &world));
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            world.publish(event("b")).await;
+            world.settle().await;
+            if !strike.has_struck() {
+                first.stop().await;
+                break;
+            }
+            first.kill();
+            explored += 1;
+            let second = world.process();
+            let running = second.start(builder(&second, &world));
+            world.settle().await;
+            running.stop().await;
+            let context = format!("atomic {atomic}, point {at}: {:?}", world.lines());
+            let mut done = world.script.done();
+            done.sort();
+            assert_eq!(done, ["a", "b"], "{context}");
+            assert!(!world.state().is_blocked(), "{context}");
+            assert_eq!(world.parked(), [], "{context}");
+            world.assert_idle();
+        }
+        assert!(explored > 40, "{explored}");
+    }
 }

@@ -56,9 +56,11 @@ impl Timeouts {
     pub(in crate::config) fn apply(&self, mut builder: SubscriberBuilder) -> SubscriberBuilder {
         let limits = self.by_event_type.iter();
         if let Some(default) = self.default {
-            let layer = limits.fold(TimeoutLayer::new(default), |layer, (event_type, limit)| {
-                layer.with_event(event_type, *limit)
-            });
+            let mut layer = TimeoutLayer::new(default);
+            for (event_type, limit) in limits {
+                layer = layer.with_event(event_type, *limit);
+                builder = builder.limited_event_type(event_type);
+            }
             return builder.layer(layer);
         }
         for (event_type, limit) in limits {
