@@ -201,7 +201,8 @@ impl Drop for Dropped {
                 "set lock_timeout = '10s'".to_owned(),
                 format!("drop schema if exists \"{name}\" cascade"),
                 format!("drop role if exists \"{name}\""),
-                format!("drop database if exists \"{name}\""),
+                // Its connections may still be closing.
+                format!("drop database if exists \"{name}\" with (force)"),
             ] {
                 if let Err(told) = client.batch_execute(&text).await {
                     eprintln!("{name} is left behind: {told:?}");
