@@ -4,6 +4,7 @@
 mod commands;
 mod failure;
 mod postgres;
+mod rabbitmq;
 mod schema;
 
 use std::process::ExitCode;

@@ -12,6 +12,7 @@ use nimbus_sqlite::{Database, OpenOptions, SqliteError};
 use nimbus_transport_embedded::EmbeddedTransport;
 
 use crate::postgres::Databases;
+use crate::rabbitmq::Broker;
 use crate::schema::{self, Difference, Missing, Part};
 
 #[derive(clap::Args)]
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     postgres: Databases,
+
+    #[command(flatten)]
+    broker: Broker,
 
     /// Print the statements and touch nothing.
     #[arg(long, conflicts_with = "check")]
@@ -85,6 +89,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let table = arguments.table.as_deref();
     let mut all_as_needed = arguments.postgres.run(table, mode).await?;
+    all_as_needed &= arguments.broker.run(mode).await?;
     for target in targets(arguments)? {
         if arguments.dry_run {
             target.print();

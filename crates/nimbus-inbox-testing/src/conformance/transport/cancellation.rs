@@ -1,6 +1,4 @@
-use super::subject::{
-    BRIEFLY, HeldLane, PATIENCE, Process, Subject, expect, id_of, message, settled,
-};
+use super::subject::{HeldLane, PATIENCE, Process, Subject, expect, id_of, message, settled};
 use super::{TransportCase, cases};
 use crate::conformance::dropping::drop_after;
 
@@ -48,7 +46,7 @@ async fn a_waiting_receive_that_is_dropped_loses_nothing(subject: Subject) {
         process.send(&endpoint, [message("m-1", &session)]).await;
         let mut lane = process.accept(&endpoint).await;
         lane.complete_in_order(&["m-1"]).await;
-        let answer = drop_after(polls, lane.0.receive(BRIEFLY)).await;
+        let answer = drop_after(polls, lane.0.receive(lane.1)).await;
         if let Some(answer) = answer {
             assert!(expect("a receive of nothing", answer).is_none());
         }
@@ -70,7 +68,7 @@ async fn a_send_dropped_at_any_await_doubles_and_reorders_nothing(subject: Subje
 
         let mut lane = process.accept(&endpoint).await;
         let mut arrived = Vec::new();
-        while let Some(delivery) = lane.next_within(BRIEFLY).await {
+        while let Some(delivery) = lane.next_within(process.briefly()).await {
             arrived.extend(delivery.envelope.message_id);
             settled("completing", delivery.receipt.complete()).await;
         }

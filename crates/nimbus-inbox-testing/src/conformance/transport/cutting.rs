@@ -4,7 +4,7 @@ use nimbus_inbox_core::EndpointId;
 use nimbus_messaging::{Address, TransportError};
 use tokio::sync::Barrier;
 
-use super::subject::{BRIEFLY, PATIENCE, Process, Subject, expect, message, settled};
+use super::subject::{PATIENCE, Process, Subject, expect, message, settled};
 use super::{TransportCase, cases};
 
 pub(super) const CASES: &[TransportCase] = cases![Cut:
@@ -16,13 +16,13 @@ pub(super) const CASES: &[TransportCase] = cases![Cut:
 /// connect again, and fails calls as transient meanwhile.
 const TRIES: usize = 200;
 
-async fn rest_after(error: &TransportError) {
+async fn rest_after(process: &Process, error: &TransportError) {
     assert!(
         error.is_transient(),
         "a cut is a transient failure, not {:?}: {error}",
         error.kind()
     );
-    tokio::time::sleep(BRIEFLY / 10).await;
+    tokio::time::sleep(process.briefly() / 10).await;
 }
 
 async fn try_send(
@@ -39,7 +39,7 @@ async fn send_at_last(process: &Process, endpoint: &EndpointId, id: &str) {
     for _ in 0..TRIES {
         match try_send(process, endpoint, id).await {
             Ok(()) => return,
-            Err(error) => rest_after(&error).await,
+            Err(error) => rest_after(process, &error).await,
         }
     }
     panic!("no send after a cut went through in {TRIES} tries");
@@ -65,7 +65,7 @@ async fn what_was_confirmed_while_connections_broke_arrives(subject: Subject) {
                 let id = format!("m-{number:02}");
                 match try_send(&process, &endpoint, &id).await {
                     Ok(()) => confirmed.push(id),
-                    Err(error) => rest_after(&error).await,
+                    Err(error) => rest_after(&process, &error).await,
                 }
             }
             confirmed
@@ -82,8 +82,8 @@ async fn what_was_confirmed_while_connections_broke_arrives(subject: Subject) {
     let mut arrived = Vec::new();
     while arrived.last().is_none_or(|id| id != "last") {
         let delivery = lane.next().await;
-        arrived.extend(delivery.envelope.message_id);
-        settled("completing", delivery.receipt.complete()).await;
+        arrived.extend(delivery.envelope.message_id.clone());
+        lane.complete(delivery).await;
     }
     let mut lost = confirmed.iter().filter(|id| !arrived.contains(*id));
     assert_eq!(lost.next(), None, "it was confirmed and is lost");
@@ -94,11 +94,12 @@ async fn an_accept_goes_on_after_a_cut(subject: Subject) {
     let process = subject.connect().await;
     let endpoint = process.declare("Billing").await;
     let mut lanes = process.lanes(&endpoint).await;
+    let resting = process.clone();
     let accepting = tokio::spawn(async move {
         for _ in 0..TRIES {
             match lanes.accept_next().await {
                 Ok(lane) => return lane.expect("nobody stopped it"),
-                Err(error) => rest_after(&error).await,
+                Err(error) => rest_after(&resting, &error).await,
             }
         }
         panic!("no accept after a cut went through in {TRIES} tries");

@@ -3,9 +3,7 @@ use std::time::Duration;
 use nimbus_messaging::{Settlement, TransportErrorKind};
 use tokio::time::timeout;
 
-use super::subject::{
-    BRIEFLY, PATIENCE, Subject, expect, expect_lock_lost, id_of, message, settled,
-};
+use super::subject::{PATIENCE, Subject, expect, expect_lock_lost, id_of, message, settled};
 use super::{TransportCase, cases};
 
 pub(super) const CASES: &[TransportCase] = cases![Nothing:
@@ -33,7 +31,7 @@ async fn a_lane_is_held_by_one_receiver(subject: Subject) {
         let (other, endpoint) = (other.clone(), endpoint.clone());
         tokio::spawn(async move { other.accept(&endpoint).await })
     };
-    tokio::time::sleep(BRIEFLY).await;
+    tokio::time::sleep(process.briefly()).await;
     assert!(!waiting.is_finished(), "a held lane was handed out again");
     lane.release().await;
     let mut lane = waiting.await.expect("the released lane is handed out");

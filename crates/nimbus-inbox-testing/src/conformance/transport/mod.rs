@@ -38,8 +38,11 @@ struct TransportCase {
 /// Every case, by subject.
 const CASES: &[(&str, &[TransportCase])] = &[
     ("ordering", ordering::CASES),
+    ("ordering", ordering::SESSION_LANE_CASES),
+    ("ordering", ordering::SHARED_LANE_CASES),
     ("content", content::CASES),
     ("names", names::CASES),
+    ("names", names::SESSION_LANE_CASES),
     ("sending", sending::CASES),
     ("redelivery", redelivery::CASES),
     ("locks", locks::CASES),

@@ -4,8 +4,12 @@ use super::subject::{Subject, message, settled};
 use super::{TransportCase, cases};
 
 pub(super) const CASES: &[TransportCase] = cases![Nothing:
-    sessions_are_told_apart_byte_by_byte,
+    sessions_arrive_byte_by_byte,
     message_ids_arrive_byte_by_byte,
+];
+
+pub(super) const SESSION_LANE_CASES: &[TransportCase] = cases![SessionLanes:
+    sessions_are_told_apart_byte_by_byte,
 ];
 
 /// Names that differ from one another and are easily taken for one, or for something else.
@@ -53,6 +57,21 @@ pub(super) fn exotic() -> Vec<String> {
     // The longest that every broker takes, different only at the end.
     names.extend(["x", "y"].map(|end| "l".repeat(127) + end));
     names
+}
+
+/// SUB-33
+async fn sessions_arrive_byte_by_byte(subject: Subject) {
+    let process = subject.connect().await;
+    let endpoint = process.declare("Billing").await;
+    let names = exotic();
+    let batch = names.iter().map(|name| message(name, name));
+    process.send(&endpoint, batch).await;
+    let mut seen = BTreeSet::new();
+    for arrived in process.complete_any(&endpoint, names.len()).await {
+        assert_eq!(arrived.session_id, arrived.message_id);
+        seen.extend(arrived.session_id);
+    }
+    assert_eq!(seen, names.into_iter().collect());
 }
 
 /// SUB-33

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::try_join_all;
 
-use super::subject::{BRIEFLY, Subject, message, settled};
+use super::subject::{Subject, message, settled};
 use super::{TransportCase, cases};
 
 pub(super) const CASES: &[TransportCase] = cases![Nothing:
@@ -45,13 +45,14 @@ async fn no_two_receivers_hold_one_session(subject: Subject) {
         let (subject, endpoint, seen) = (subject.clone(), endpoint.clone(), Arc::clone(&seen));
         tokio::spawn(async move {
             let process = subject.connect().await;
+            let briefly = process.briefly();
             while seen.settled.load(Ordering::SeqCst) < SESSIONS * MESSAGES {
-                let Some(mut lane) = process.accept_within(&endpoint, BRIEFLY).await else {
+                let Some(mut lane) = process.accept_within(&endpoint, briefly).await else {
                     continue;
                 };
                 // Two at a time, so that sessions go from hand to hand.
                 for _ in 0..2 {
-                    let Some(delivery) = lane.next_within(BRIEFLY).await else {
+                    let Some(delivery) = lane.next_within(briefly).await else {
                         break;
                     };
                     let session = delivery.envelope.session_id.expect("sent with a session");

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::subject::{BRIEFLY, Subject, message, settled};
+use super::subject::{Subject, message, settled};
 use super::{TransportCase, cases};
 
 pub(super) const CASES: &[TransportCase] = cases![Nothing:
@@ -55,7 +55,7 @@ async fn a_delay_holds_its_session_for_other_receivers_too(subject: Subject) {
     lane.release().await;
 
     // A lane of it may be handed out early, but not what is in it.
-    if let Some(mut early) = other.accept_within(&endpoint, BRIEFLY).await {
+    if let Some(mut early) = other.accept_within(&endpoint, process.briefly()).await {
         early.nothing_to_receive().await;
         early.release().await;
     }

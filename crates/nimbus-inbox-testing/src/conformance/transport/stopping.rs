@@ -1,7 +1,7 @@
 use nimbus_messaging::LaneSource;
 use tokio::time::timeout;
 
-use super::subject::{BRIEFLY, PATIENCE, Subject, expect, message, settled};
+use super::subject::{PATIENCE, Subject, expect, message, settled};
 use super::{TransportCase, cases};
 
 pub(super) const CASES: &[TransportCase] = cases![Nothing:
@@ -28,7 +28,7 @@ async fn a_stop_ends_a_pending_accept(subject: Subject) {
         expect_ended(&mut lanes).await;
         lanes
     });
-    tokio::time::sleep(BRIEFLY).await;
+    tokio::time::sleep(process.briefly()).await;
     assert!(!pending.is_finished(), "an accept ended before the stop");
     stopper.stop();
     stopper.stop();

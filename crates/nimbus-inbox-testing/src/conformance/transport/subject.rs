@@ -21,9 +21,6 @@ use crate::conformance::Namespace;
 /// How long a case waits for what must come; it comes at once unless the machine is busy.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a case waits for what must not come. A sound transport passes however short it is.
-pub(super) const BRIEFLY: Duration = Duration::from_millis(30);
-
 /// One case's namespace and the way to connect to its broker.
 #[derive(Clone)]
 pub(super) struct Subject {
@@ -69,6 +66,43 @@ impl Process {
     pub(super) fn named(&self, name: &str) -> EndpointId {
         EndpointId::new(format!("{}_{name}", self.prefix))
             .expect("the suite names usable endpoints")
+    }
+
+    /// Sessions in lanes of their own, with names that begin as asked.
+    pub(super) fn apart<const N: usize>(&self, names: [&str; N]) -> [String; N] {
+        let mut taken = Vec::new();
+        names.map(|name| {
+            let is_free = |session: &String| {
+                let lane = self.lane_of(session);
+                lane.is_none_or(|lane| !taken.contains(&lane))
+            };
+            let session = variants(name).find(is_free).expect("a lane is left");
+            taken.extend(self.lane_of(&session));
+            session
+        })
+    }
+
+    /// Sessions that share a lane, with names that begin as asked.
+    pub(super) fn together<const N: usize>(&self, names: [&str; N]) -> [String; N] {
+        let lane = self.lane_of(names[0]);
+        names.map(|name| {
+            let is_there = |session: &String| self.lane_of(session) == lane;
+            variants(name).find(is_there).expect("a name for the lane")
+        })
+    }
+
+    /// Completes so many messages, whatever lanes they are in, in the order they come.
+    pub(super) async fn complete_any(&self, endpoint: &EndpointId, count: usize) -> Vec<Envelope> {
+        let mut completed = Vec::new();
+        while completed.len() < count {
+            let mut lane = self.accept(endpoint).await;
+            while let Some(delivery) = lane.next_within(self.briefly()).await {
+                completed.push(delivery.envelope.clone());
+                lane.complete(delivery).await;
+            }
+            lane.release().await;
+        }
+        completed
     }
 
     /// An endpoint that can be sent to and received from.
@@ -119,7 +153,8 @@ impl Process {
                 ended.expect("a stopped accept ends")
             }
         };
-        expect("an accept", accepted).map(HeldLane)
+        let briefly = self.briefly();
+        expect("an accept", accepted).map(|lane| HeldLane(lane, briefly))
     }
 
     /// The lane that must be there.
@@ -130,8 +165,8 @@ impl Process {
 
     /// No lane may be there.
     pub(super) async fn nothing_to_accept(&self, endpoint: &EndpointId) {
-        if let Some(mut lane) = self.accept_within(endpoint, BRIEFLY).await {
-            let delivery = lane.next_within(BRIEFLY).await;
+        if let Some(mut lane) = self.accept_within(endpoint, self.briefly()).await {
+            let delivery = lane.next_within(self.briefly()).await;
             panic!("a lane was there to accept, with {delivery:?}");
         }
     }
@@ -153,9 +188,9 @@ impl Process {
     }
 }
 
-/// A lane whose lock is held.
+/// A lane whose lock is held, and how long to wait for what must not come.
 #[derive(Debug)]
-pub(super) struct HeldLane(pub(super) Box<dyn Lane>);
+pub(super) struct HeldLane(pub(super) Box<dyn Lane>, pub(super) Duration);
 
 /// The state and the copies of a session whose lane is held.
 #[derive(Clone)]
@@ -201,13 +236,20 @@ impl HeldLane {
     pub(super) async fn complete_in_order(&mut self, ids: &[&str]) {
         for id in ids {
             let delivery = self.expect_next(id).await;
-            settled("completing", delivery.receipt.complete()).await;
+            self.complete(delivery).await;
         }
+    }
+
+    /// Completes a delivery and renews the lock, as a receiver does that has more to do than one
+    /// term may last.
+    pub(super) async fn complete(&mut self, delivery: Delivery) {
+        settled("completing", delivery.receipt.complete()).await;
+        expect("renewing", self.0.lock().renew().await);
     }
 
     /// No delivery may come.
     pub(super) async fn nothing_to_receive(&mut self) {
-        if let Some(delivery) = self.next_within(BRIEFLY).await {
+        if let Some(delivery) = self.next_within(self.1).await {
             panic!("received {delivery:?}, where nothing may come");
         }
     }
@@ -215,6 +257,12 @@ impl HeldLane {
     pub(super) async fn release(self) {
         expect("a release", self.0.release().await);
     }
+}
+
+/// A name, and others that begin with it.
+fn variants(name: &str) -> impl Iterator<Item = String> {
+    let numbered = (1..1_000).map(move |number| format!("{name}-{number}"));
+    std::iter::once(name.to_owned()).chain(numbered)
 }
 
 pub(super) fn message(id: &str, session: &str) -> Envelope {

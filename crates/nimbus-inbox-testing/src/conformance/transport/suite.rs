@@ -27,8 +27,8 @@ type Connecting = BoxFuture<'static, Result<TransportUnderTest, TransportError>>
 ///
 /// Which cases there are depends on the transport's
 /// [capabilities](nimbus_messaging::TransportCapabilities) and on what the factory adds to the
-/// [`TransportUnderTest`]. The suite takes every lane for one session; it does not fit a transport
-/// whose lanes carry several.
+/// [`TransportUnderTest`]. The suite takes every lane for one session unless the factory says that
+/// [lanes are shared](TransportUnderTest::with_shared_lanes).
 #[derive(Clone)]
 #[must_use = "a suite runs through `transport_conformance!` or `Conformance`"]
 pub struct TransportConformance {
@@ -52,6 +52,8 @@ pub(super) enum Need {
     DeadLetters,
     DeliveryLimit,
     Cut,
+    SessionLanes,
+    SharedLanes,
 }
 
 impl TransportConformance {
@@ -136,6 +138,8 @@ impl Need {
             Self::DeadLetters => facts.dead_letters,
             Self::DeliveryLimit => facts.dead_letters && facts.delivery_limit,
             Self::Cut => facts.cut,
+            Self::SessionLanes => !facts.shared_lanes,
+            Self::SharedLanes => facts.shared_lanes,
         }
     }
 }

@@ -14,6 +14,8 @@ type ReadDeadLetters = dyn Fn(EndpointId) -> BoxFuture<'static, Result<Vec<DeadL
     + Send
     + Sync;
 
+type LaneOf = dyn Fn(&str) -> u64 + Send + Sync;
+
 /// One process's connection to a broker, and what a suite needs beside it that the transport's
 /// trait does not offer.
 ///
@@ -27,7 +29,13 @@ pub struct TransportUnderTest {
     delivery_limit: Option<u32>,
     dead_letters: Option<Arc<ReadDeadLetters>>,
     cut: Option<Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>>,
+    lane_of: Option<Arc<LaneOf>>,
+    briefly: Duration,
 }
+
+/// How long a case waits for what must not come, unless the factory says otherwise. A sound
+/// transport passes however short it is.
+const BRIEFLY: Duration = Duration::from_millis(30);
 
 /// A message that was set aside for an operator, as a suite reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +59,27 @@ impl TransportUnderTest {
             delivery_limit: None,
             dead_letters: None,
             cut: None,
+            lane_of: None,
+            briefly: BRIEFLY,
         }
+    }
+
+    /// Says that a lane carries several sessions, as a partition does, and which lane each session
+    /// is in. Cases that hold several lanes then take sessions of different ones, and there are
+    /// cases about sessions that share a lane.
+    pub fn with_shared_lanes(
+        mut self,
+        lane_of: impl Fn(&str) -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        self.lane_of = Some(Arc::new(lane_of));
+        self
+    }
+
+    /// How long a case waits for what must not come; 30 milliseconds unless set. Longer where an
+    /// answer takes longer, so that what is wrong has the time to show.
+    pub fn with_brief_wait(mut self, wait: Duration) -> Self {
+        self.briefly = wait;
+        self
     }
 
     /// Names the clock that locks, delays and schedules of the broker follow, the same for every
@@ -110,6 +138,16 @@ impl TransportUnderTest {
         }
     }
 
+    /// How long a case waits for what must not come.
+    pub(super) fn briefly(&self) -> Duration {
+        self.briefly
+    }
+
+    /// The lane of a session, where lanes carry several.
+    pub(super) fn lane_of(&self, session: &str) -> Option<u64> {
+        self.lane_of.as_ref().map(|lane_of| lane_of(session))
+    }
+
     /// What time it is at the broker.
     pub(super) fn now(&self) -> Timestamp {
         self.clock
@@ -141,6 +179,7 @@ impl TransportUnderTest {
             dead_letters: self.dead_letters.is_some(),
             delivery_limit: self.delivery_limit.is_some(),
             cut: self.cut.is_some(),
+            shared_lanes: self.lane_of.is_some(),
         }
     }
 }
@@ -161,4 +200,5 @@ pub(super) struct Facts {
     pub(super) dead_letters: bool,
     pub(super) delivery_limit: bool,
     pub(super) cut: bool,
+    pub(super) shared_lanes: bool,
 }

@@ -1,0 +1,7 @@
+//! Sending, and sending later.
+
+mod publisher;
+mod sender;
+
+pub(crate) use publisher::Publisher;
+pub(crate) use sender::{RabbitMqSender, delayed};
