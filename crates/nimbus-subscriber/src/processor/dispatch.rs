@@ -24,17 +24,17 @@ impl Services {
             MessageType::SkipRequest => self.skip_request(message, session).await,
             MessageType::HandoffCompletedRequest => self.handoff_completed(message, session).await,
             MessageType::HandoffFailedRequest => self.handoff_failed(message, session).await,
+            // Boxed: they contain the processing of an event, and would make the future of every
+            // message several times as large.
             MessageType::ProcessDeferredRequest => {
-                match self.process_deferred(session, interrupts).await {
+                match Box::pin(self.process_deferred(session, interrupts)).await {
                     Err(Interruption::Transient) => self.postpone(message).await,
                     ended => ended,
                 }
             }
             MessageType::ContinuationRequest => {
-                let ended = self
-                    .continuation_request(message, session, deferred, interrupts)
-                    .await;
-                match ended {
+                let continued = self.continuation_request(message, session, deferred, interrupts);
+                match Box::pin(continued).await {
                     Err(Interruption::Transient) => self.postpone(message).await,
                     ended => ended,
                 }

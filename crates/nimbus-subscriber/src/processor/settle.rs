@@ -1,3 +1,4 @@
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,8 +50,9 @@ pub(crate) async fn process_and_settle(
         let ended = match read {
             Ok(()) => {
                 let abort = interrupts.abort.clone();
+                // Pinned here, so that the branches share the one future.
                 let dispatched =
-                    services.dispatch(&mut message, session.as_mut(), &deferred, &interrupts);
+                    pin!(services.dispatch(&mut message, session.as_mut(), &deferred, &interrupts));
                 if holds!(TailOutlivesReceiver) {
                     dispatched.await
                 } else {
