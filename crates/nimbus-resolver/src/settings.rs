@@ -52,4 +52,17 @@ impl ResolverSettings {
     pub async fn open(&self) -> Result<ResolverStore, ResolverError> {
         ResolverStore::open(&self.database).await
     }
+
+    /// Opens the file for someone who looks: it has to be there.
+    ///
+    /// # Errors
+    ///
+    /// As [`ResolverStore::open_existing`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`ResolverStore::open_existing`].
+    pub async fn open_existing(&self) -> Result<ResolverStore, ResolverError> {
+        ResolverStore::open_existing(&self.database).await
+    }
 }

@@ -94,6 +94,8 @@ impl EventFilter {
                 "event.message_id",
                 "event.session_id",
                 "event.correlation_id",
+                "event.cloud_event_id",
+                "event.cloud_event_source",
                 "report.error_text",
                 "report.error_type",
                 "report.dead_letter_description",

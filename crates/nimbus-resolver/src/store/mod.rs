@@ -49,6 +49,35 @@ impl ResolverStore {
         Self::open_with(path, OpenOptions::default()).await
     }
 
+    /// Opens a file that a [`Resolver`](crate::Resolver) keeps, and makes neither it nor its tables:
+    /// whoever only looks would take an empty one at a wrong path for a world without trouble.
+    ///
+    /// # Errors
+    ///
+    /// A configuration error when the file or a table isn't there, or is of another version; else
+    /// as [`open`](Self::open).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it has opened the file or not.
+    pub async fn open_existing(path: impl AsRef<Path>) -> Result<Self, ResolverError> {
+        let path = path.as_ref();
+        if !path.exists() {
+            return Err(ResolverError::configuration(format!(
+                "there is no resolver database at {}; a resolver makes and fills it",
+                path.display()
+            )));
+        }
+        let opening = |error| ResolverError::store("opening it", error);
+        let database = Database::open(path, OpenOptions::default()).await;
+        let database = database.map_err(opening)?;
+        database
+            .verify_schema(schema::schema())
+            .await
+            .map_err(opening)?;
+        Ok(Self { database })
+    }
+
     /// As [`open`](Self::open), with options of the file.
     ///
     /// # Errors

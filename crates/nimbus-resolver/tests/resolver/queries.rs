@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use nimbus_messaging::{EventReference, MessageType};
-use nimbus_resolver::{EventFilter, EventState};
+use nimbus_resolver::{EventFilter, EventState, ResolverErrorKind, ResolverStore};
 
 use crate::support::{ENDPOINT, Fixture, Told, at};
 
@@ -65,6 +65,44 @@ async fn events_are_filtered_and_the_last_heard_of_come_first() {
     for text in ["100_ stock", "10%0"] {
         assert_eq!(found(&fixture, all().with_text(text)).await, [""; 0]);
     }
+}
+
+/// The event id of a CloudEvent is a hash; an operator has its own id and source.
+#[tokio::test]
+async fn a_cloud_event_is_found_by_its_own_id() {
+    let fixture = some_events().await;
+    let told = Told::failed("hash", 40, "no stock").with(|headers| {
+        headers.cloud_event_id = Some("4711-placed".to_owned());
+        headers.cloud_event_source = Some("https://shop.example/orders".to_owned());
+    });
+    fixture.apply(told).await;
+    for text in ["4711-placed", "shop.example"] {
+        let filter = EventFilter::default().with_text(text);
+        assert_eq!(found(&fixture, filter).await, ["hash"], "{text}");
+    }
+}
+
+/// Whoever looks makes neither a file nor tables.
+#[tokio::test]
+async fn a_database_that_is_not_there_is_not_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("resolver.db");
+    let missing = ResolverStore::open_existing(&path).await.unwrap_err();
+    assert_eq!(missing.kind(), ResolverErrorKind::Configuration);
+    assert!(
+        missing
+            .to_string()
+            .contains("there is no resolver database")
+    );
+    assert!(!path.exists());
+    std::fs::write(&path, "").unwrap();
+    let empty = ResolverStore::open_existing(&path).await.unwrap_err();
+    assert!(
+        empty.to_string().contains("a required table is missing"),
+        "{empty}"
+    );
+    drop(ResolverStore::open(&path).await.unwrap());
+    assert!(ResolverStore::open_existing(&path).await.is_ok());
 }
 
 #[tokio::test]
