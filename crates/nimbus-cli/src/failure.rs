@@ -42,6 +42,15 @@ impl Failure {
         Self::new(FailureKind::Refused, text)
     }
 
+    /// The command was done, and what it has to say can't be said. Not a failure to try again on:
+    /// that would do the command twice.
+    pub(crate) fn unwritable(error: &std::io::Error) -> Self {
+        Self::new(
+            FailureKind::Configuration,
+            format!("the command ran, and its result can't be written: {error}"),
+        )
+    }
+
     fn new(kind: FailureKind, text: impl Into<String>) -> Self {
         Self {
             kind,

@@ -7,6 +7,7 @@ mod failure;
 mod find;
 mod output;
 mod place;
+mod providers;
 mod run;
 mod target;
 

@@ -4,20 +4,20 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nimbus_inbox_core::{Inbox, InboxStoreKind};
-use nimbus_inbox_sqlite::{SqliteInboxSettings, SqliteSessionSettings};
+use nimbus_inbox_core::Inbox;
 use nimbus_messaging::{Address, ManagerClient, SessionDirectory, Transport};
 use nimbus_resolver::{ResolverSettings, ResolverStore};
-use nimbus_subscriber::{Configuration, Providers};
-use nimbus_transport_embedded::EmbeddedSettings;
+use nimbus_subscriber::Configuration;
 
 use crate::arguments::PlaceArguments;
 use crate::failure::Failure;
+use crate::providers::{Missing, providers};
 
 /// Names the files where none is given on the command line.
 const VARIABLE: &str = "NIMBUS_CONFIG";
 
-const RESOLVER: &str = "resolver";
+/// The section of the resolver.
+pub(crate) const RESOLVER: &str = "resolver";
 
 /// The endpoints that a command works on.
 pub(crate) struct Place {
@@ -31,7 +31,7 @@ pub(crate) struct Endpoint {
 
 impl Place {
     /// Reads the configurations. Nothing is opened before it is needed.
-    pub(crate) fn load(arguments: &PlaceArguments) -> Result<Self, Failure> {
+    pub(crate) fn load(arguments: &PlaceArguments, missing: Missing) -> Result<Self, Failure> {
         let files = files(arguments);
         if files.is_empty() {
             return Err(Failure::usage(format!(
@@ -39,7 +39,7 @@ impl Place {
                  variable {VARIABLE}"
             )));
         }
-        let providers = providers();
+        let providers = providers(missing);
         let mut endpoints = Vec::new();
         for file in files {
             let configuration = Configuration::load(&file, &providers)?;
@@ -136,14 +136,14 @@ impl Endpoint {
                 path.display()
             )));
         }
-        Ok(settings.open().await?)
+        Ok(settings.open_existing().await?)
     }
 
     /// As [`resolver`](Self::resolver), where a command can do without.
     pub(crate) async fn resolver_if_any(&self) -> Result<Option<ResolverStore>, Failure> {
         match self.configuration.section::<ResolverSettings>(RESOLVER) {
             Some(settings) if settings.database.as_ref().exists() => {
-                Ok(Some(settings.open().await?))
+                Ok(Some(settings.open_existing().await?))
             }
             _ => Ok(None),
         }
@@ -181,16 +181,6 @@ impl Endpoint {
             ))
         })
     }
-}
-
-/// What this tool is linked with.
-fn providers() -> Providers {
-    Providers::new()
-        .transport("embedded", EmbeddedSettings::open)
-        .inbox(InboxStoreKind::Sqlite, SqliteInboxSettings::open)
-        .session_store("sqlite", SqliteSessionSettings::open)
-        .section::<ResolverSettings>(RESOLVER)
-        .leave_the_rest()
 }
 
 fn files(arguments: &PlaceArguments) -> Vec<PathBuf> {

@@ -8,6 +8,7 @@ use crate::arguments::{Command, CommandLine};
 use crate::commands;
 use crate::failure::Failure;
 use crate::place::Place;
+use crate::providers::Missing;
 
 /// Runs the command line of this process and says how it went, as an exit code.
 ///
@@ -37,9 +38,13 @@ pub async fn run() -> ExitCode {
 
 async fn execute(line: CommandLine) -> Result<ExitCode, Failure> {
     if let Command::Completions(arguments) = &line.command {
-        return Ok(commands::completions::run(arguments));
+        return commands::completions::run(arguments);
     }
-    let place = Place::load(&line.place)?;
+    let missing = match line.command {
+        Command::Resolver(_) => Missing::Made,
+        _ => Missing::Refused,
+    };
+    let place = Place::load(&line.place, missing)?;
     let output = line.output();
     match line.command {
         Command::Resolver(command) => commands::resolver::run(&place, command).await,

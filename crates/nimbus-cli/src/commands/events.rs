@@ -1,3 +1,4 @@
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -24,8 +25,8 @@ pub(crate) struct ListArguments {
     filter: FilterArguments,
 
     /// How many at most.
-    #[arg(long, value_name = "NUMBER", default_value_t = 50)]
-    limit: u32,
+    #[arg(long, value_name = "NUMBER", default_value = "50")]
+    limit: NonZeroU32,
 
     /// Where the page before ended, as it says.
     #[arg(long, value_name = "PLACE")]
@@ -93,7 +94,7 @@ pub(crate) async fn run(
 async fn list(place: &Place, output: Output, list: ListArguments) -> Result<ExitCode, Failure> {
     let store = place.resolver().await?;
     let filter = scoped(place, list.filter.filter());
-    let page = store.events(filter, list.after, list.limit).await?;
+    let page = store.events(filter, list.after, list.limit.get()).await?;
     let next = page.next.map(|next| next.to_string());
     let view = ListView {
         events: page.events.iter().map(EventView::from).collect(),
@@ -105,7 +106,7 @@ async fn list(place: &Place, output: Output, list: ListArguments) -> Result<Exit
             text.push_str(&format!("more: --after {next}\n"));
         }
         text
-    });
+    })?;
     Ok(found(!page.events.is_empty()))
 }
 
@@ -127,7 +128,7 @@ async fn show(place: &Place, output: Output, show: ShowArguments) -> Result<Exit
             text.push_str(&format!("\n{}\n", crate::output::plain(&json)));
         }
         text
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -154,7 +155,7 @@ async fn count(place: &Place, output: Output, count: CountArguments) -> Result<E
             ]);
         }
         table.render()
-    });
+    })?;
     Ok(found(!views.is_empty()))
 }
 

@@ -82,6 +82,6 @@ pub(crate) async fn run(
             command: said,
             ..target.sent(message_id)
         }],
-    );
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -106,7 +106,7 @@ async fn lookup(
             ("message", Some(view.message_id.clone())),
             ("recorded", Some(recorded.to_owned())),
         ])
-    });
+    })?;
     Ok(found(recorded_at.is_some()))
 }
 
@@ -139,7 +139,7 @@ async fn stats(place: &Place, output: Output) -> Result<ExitCode, Failure> {
             retention_seconds: retention.as_secs(),
         });
     }
-    output.show(&views, || table.render());
+    output.show(&views, || table.render())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -176,7 +176,7 @@ async fn purge(
     };
     output.show(&view, || {
         format!("removed {removed} records of {}\n", endpoint.name())
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,3 +11,4 @@ pub(crate) mod resubmit;
 pub(crate) mod sent;
 pub(crate) mod sessions;
 pub(crate) mod skip;
+mod verdict;

@@ -6,6 +6,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
+use crate::output::print;
 use crate::place::Place;
 
 #[derive(Subcommand)]
@@ -46,7 +47,9 @@ async fn keep(place: &Place) -> Result<ExitCode, Failure> {
     let mut failed = None;
     while let Some(ended) = running.join_next().await {
         match ended {
-            Ok(Ok(report)) => println!("{report}"),
+            Ok(Ok(report)) => {
+                failed = print(&format!("{report}\n")).err().or(failed);
+            }
             Ok(Err(error)) => failed = Some(Failure::from(error)),
             Err(error) => failed = Some(Failure::configuration(error.to_string())),
         }

@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     filter: FilterArguments,
 
-    /// Also events that are done, parked or on their way, whose handler may then run twice.
+    /// Also events that are done, parked, on their way or at an external job, whose work may then be
+    /// done twice.
     #[arg(long)]
     force: bool,
 
@@ -59,6 +60,13 @@ pub(crate) async fn run(
             let found = find::event(place, id).await?;
             // None is sent unless all can be.
             check(&found.event, arguments.force)?;
+            // An event that is named twice is handled once more, not twice.
+            if chosen
+                .iter()
+                .any(|(_, _, event)| event.key == found.event.key)
+            {
+                continue;
+            }
             chosen.push((found.endpoint, found.store, found.event));
         }
     }
@@ -68,7 +76,7 @@ pub(crate) async fn run(
     if arguments.dry_run {
         let events: Vec<EventRecord> = chosen.into_iter().map(|(_, _, event)| event).collect();
         let views: Vec<EventView> = events.iter().map(EventView::from).collect();
-        output.show(&views, || EventView::table(&events));
+        output.show(&views, || EventView::table(&events))?;
         return Ok(ExitCode::SUCCESS);
     }
     let (mut done, mut refused) = (Vec::new(), None);
@@ -82,7 +90,7 @@ pub(crate) async fn run(
             }
         }
     }
-    sent::show(output, &done);
+    sent::show(output, &done)?;
     Ok(refused.map_or(ExitCode::SUCCESS, |failure| failure.exit_code()))
 }
 
@@ -126,6 +134,10 @@ fn check(event: &EventRecord, force: bool) -> Result<(), Failure> {
         EventState::Pending => {
             Some("is on its way to its handler already; wait for what comes of it")
         }
+        EventState::PendingHandoff => Some(
+            "waits for its external job, which would be begun once more; say how the job ended \
+             with `nimbus handoff` instead",
+        ),
         _ => None,
     };
     if let Some(why) = twice.filter(|_| !force) {

@@ -5,6 +5,7 @@ use nimbus_messaging::MessageType;
 use nimbus_resolver::{EventKey, ResolverStore};
 use serde::Serialize;
 
+use crate::failure::Failure;
 use crate::output::{Output, Table};
 
 /// A command in JSON.
@@ -24,7 +25,7 @@ struct SentView<'a> {
 }
 
 /// Shows what was sent.
-pub(crate) fn show(output: Output, sent: &[Sent]) {
+pub(crate) fn show(output: Output, sent: &[Sent]) -> Result<(), Failure> {
     output.show(&SentView { sent }, || {
         let mut table = Table::new(&["sent", "endpoint", "event", "session", "message"]);
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
@@ -38,7 +39,7 @@ pub(crate) fn show(output: Output, sent: &[Sent]) {
             ]);
         }
         table.render()
-    });
+    })
 }
 
 /// Notes a command at the resolver. It was sent whether or not that succeeds.

@@ -85,7 +85,7 @@ async fn list(place: &Place, output: Output, list: ListArguments) -> Result<Exit
         }
     }
     let view = ListView { sessions };
-    output.show(&view, || SessionView::table(&view.sessions));
+    output.show(&view, || SessionView::table(&view.sessions))?;
     Ok(found(!view.sessions.is_empty()))
 }
 
@@ -101,7 +101,7 @@ async fn show(place: &Place, output: Output, show: ShowArguments) -> Result<Exit
         session: SessionView::new(endpoint.name(), &session, blocking.as_ref()),
         messages: copies.iter().map(ParkedView::from).collect(),
     };
-    output.show(&view, || view.session.page(&view.messages));
+    output.show(&view, || view.session.page(&view.messages))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -130,7 +130,7 @@ async fn drain(place: &Place, output: Output, drain: DrainArguments) -> Result<E
             session_id: Some(drain.session),
             message_id,
         }],
-    );
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

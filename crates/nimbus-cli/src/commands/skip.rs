@@ -58,6 +58,6 @@ pub(crate) async fn run(
             command: "skip",
             ..target.sent(message_id)
         }],
-    );
+    )?;
     Ok(ExitCode::SUCCESS)
 }

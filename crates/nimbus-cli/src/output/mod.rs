@@ -6,7 +6,11 @@ mod session;
 mod table;
 mod text;
 
+use std::io::{ErrorKind, Write, stdout};
+
 use serde::Serialize;
+
+use crate::failure::Failure;
 
 pub(crate) use event::{EventView, HistoryView};
 pub(crate) use session::{ParkedView, SessionView};
@@ -22,13 +26,27 @@ pub(crate) enum Output {
 
 impl Output {
     /// Shows a result: `json` to programs, what `table` makes to people.
-    pub(crate) fn show<T: Serialize>(self, json: &T, table: impl FnOnce() -> String) {
+    pub(crate) fn show<T: Serialize>(
+        self,
+        json: &T,
+        table: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
         match self {
-            Self::Json => {
-                // Strings, numbers and lists always serialise.
-                println!("{}", serde_json::to_string_pretty(json).unwrap_or_default());
-            }
-            Self::Table => print!("{}", table()),
+            // Strings, numbers and lists always serialise.
+            Self::Json => print(&format!(
+                "{}\n",
+                serde_json::to_string_pretty(json).unwrap_or_default()
+            )),
+            Self::Table => print(&table()),
         }
+    }
+}
+
+/// Writes to the standard output. Who closes it, as `head` does, has read enough.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::unwritable(&error)),
+        _ => Ok(()),
     }
 }

@@ -97,15 +97,19 @@ async fn an_event_without_its_content_is_not_resubmitted() {
     );
 }
 
-/// SUB-12, SUB-28: what is done, parked or on its way is resubmitted only by force, since its handler
-/// may then run twice.
+/// SUB-12, SUB-28: what is done, parked, on its way or at an external job is resubmitted only by force,
+/// since its work may then be done twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_is_not_doubled_by_accident() {
     let world = World::in_trouble().await;
     world.nimbus(&["resubmit", "fine"]).fails(5, "is completed");
     world.nimbus(&["resubmit", "waits"]).fails(5, "is parked");
+    world
+        .nimbus(&["resubmit", "job"])
+        .fails(5, "waits for its external job");
     world.mend("blocks");
-    world.json(&["resubmit", "blocks"]);
+    let sent = world.json(&["resubmit", "blocks", "blocks"]);
+    assert_eq!(sent["sent"].as_array().unwrap().len(), 1, "{sent}");
     world
         .nimbus(&["resubmit", "blocks"])
         .fails(5, "is on its way to its handler already");

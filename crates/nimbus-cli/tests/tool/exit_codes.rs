@@ -71,6 +71,60 @@ async fn sections_of_the_program_are_left_alone() {
     assert_eq!(Ran::of(ran).code, 0);
 }
 
+/// SUB-32: a wrong path is told. An empty file made there would look like an endpoint without trouble.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_made_at_a_wrong_path() {
+    let world = World::in_trouble().await;
+    world.configure(
+        "typo.toml",
+        "endpoint = \"BillingEndpoint\"\n\
+         [transport]\nname = \"embedded\"\npath = \"quue.db\"\n\
+         [inbox]\nstore = \"sqlite\"\npath = \"inbx.db\"\n\
+         [resolver]\ndatabase = \"reslver.db\"\n",
+    );
+    let typo = |arguments: &[&str]| {
+        let mut command = world.bare(&["-c", "typo.toml"]);
+        Ran::of(command.args(arguments).output().unwrap())
+    };
+    typo(&["sessions", "list"]).fails(3, "there is no queue at");
+    typo(&["skip", "e", "--session", "s", "--yes"]).fails(3, "there is no queue at");
+    typo(&["inbox", "stats"]).fails(3, "there is no inbox at");
+    typo(&["inbox", "explain", "BillingEndpoint", "m"]).fails(3, "there is no inbox at");
+    typo(&["events", "list"]).fails(3, "there is no resolver database at");
+    for name in ["quue.db", "inbx.db", "reslver.db"] {
+        assert!(!world.path(name).exists(), "{name}");
+        std::fs::copy(world.path("billing.toml"), world.path(name)).unwrap();
+    }
+    typo(&["sessions", "list"]).fails(3, "not a SQLite database");
+
+    // Nor are tables made in a file that is something else.
+    for name in ["quue.db", "inbx.db", "reslver.db"] {
+        std::fs::write(world.path(name), "").unwrap();
+    }
+    typo(&["sessions", "list"]).fails(3, "a required table is missing");
+    typo(&["inbox", "stats"]).fails(3, "a required table is missing");
+    typo(&["events", "list"]).fails(3, "a required table is missing");
+}
+
+/// Who reads only the beginning of a list, as `head` does, ends the tool without an error; a result
+/// that can't be written is told, since the script would miss it.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_closed_pipe_is_no_failure() {
+    let world = World::in_trouble().await;
+    for command in [&["events", "list"][..], &["completions", "zsh"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = world.command(command).stdout(writer).output().unwrap();
+        let ran = Ran::of(ran);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command:?}");
+    }
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let mut command = world.command(&["events", "list"]);
+    let ran = Ran::of(command.stdout(full.unwrap()).output().unwrap());
+    ran.fails(3, "its result can't be written");
+}
+
 /// Several endpoints: each is found by its event, and a choice is asked for where it is needed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_endpoints_are_told_apart() {

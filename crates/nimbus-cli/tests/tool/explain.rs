@@ -1,8 +1,9 @@
 //! Why a message is recorded, or is not.
 
+use nimbus_messaging::EventRequest;
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::{ENDPOINT, World};
 
 /// INB-01, SUB-24: each end of a message has its own explanation, with the duplicates that were
 /// seen.
@@ -85,4 +86,38 @@ async fn an_expired_record_is_explained() {
         .unwrap();
     let explained: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(explained["verdict"], json!("expired"));
+}
+
+/// INB-01: a record that was removed before its time isn't passed off as one that never was; nor is
+/// it promised that a resubmission is recorded for a message without a session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_of_a_missing_record_is_true() {
+    let world = World::in_trouble().await;
+    let explain = |id: &str| world.json(&["inbox", "explain", "BillingEndpoint", id]);
+    let said =
+        |explained: &serde_json::Value| explained["explanation"].as_str().unwrap().to_owned();
+    world.json(&["inbox", "purge", "--older-than", "0s", "--yes"]);
+    let fine = explain("m-fine");
+    assert_eq!(fine["verdict"], json!("removed"));
+    assert!(said(&fine).contains("removed before its time"), "{fine}");
+
+    assert!(said(&explain("m-blocks")).contains("ends the block"));
+    world.mend("blocks");
+    world.json(&["resubmit", "blocks"]);
+    world.work().await;
+    assert_eq!(explain("m-blocks")["verdict"], json!("recorded"));
+
+    let alone = EventRequest::new("OrderPlaced", &"alone").unwrap();
+    let alone = alone.with_message_id("m-alone").with_event_id("alone");
+    let sender = world.sender().await;
+    sender.send(vec![alone.to(ENDPOINT)]).await.unwrap();
+    world.work().await;
+    assert!(said(&explain("m-alone")).contains("is not recorded for it"));
+    world.mend("alone");
+    world.json(&["resubmit", "alone"]);
+    world.work().await;
+    assert_eq!(world.state("alone"), "completed");
+    let alone = explain("m-alone");
+    assert_eq!(alone["verdict"], json!("completed-otherwise"));
+    assert_eq!(alone["recorded_at"], json!(null));
 }

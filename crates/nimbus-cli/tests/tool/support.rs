@@ -172,7 +172,9 @@ async fn handle(
 ) -> Result<(), HandlerError> {
     let mended = handlers.mended.lock().unwrap().contains(&order);
     match order.as_str() {
-        "blocks" if !mended => return Err(HandlerError::new("no rate").with_type("Rates")),
+        "blocks" | "alone" if !mended => {
+            return Err(HandlerError::new("no rate").with_type("Rates"));
+        }
         "dead" => return Err(HandlerError::dead_letter("never")),
         "job" => context.mark_pending_handoff(Handoff {
             reason: "slow bank".to_owned(),
