@@ -97,8 +97,8 @@ impl Services {
                 error_type = error.error_type.as_deref(),
                 error_text = error.error_text.as_deref(),
                 retries_so_far,
-                "an event failed and no retry is left; it blocks its session, whose messages are \
-                 set aside until an operator settles it"
+                "an event failed and no retry is left; until an operator settles it, the messages \
+                 of its session, if it has one, are set aside"
             );
             return Ok(());
         };
@@ -144,8 +144,8 @@ impl Services {
             error_text = error.error_text.as_deref(),
             retries_so_far,
             ?delay,
-            "an event failed and is tried again after the delay; until it succeeds it blocks its \
-             session, whose messages are set aside"
+            "an event failed and is tried again after the delay; until it succeeds, the messages of \
+             its session, if it has one, are set aside"
         );
         Ok(())
     }
