@@ -8,7 +8,9 @@ use crate::testing::{self, Selection, Service, Tally};
 ///
 /// Uses cargo-nextest where it is installed, else `cargo test`. PostgreSQL is
 /// looked for where NIMBUS_POSTGRES_URL says, then on port 5432; else one is
-/// started for the run, in a container or from installed programs. A suite whose
+/// started for the run, in a container or from installed programs. RabbitMQ is
+/// looked for where NIMBUS_RABBITMQ_URL says, then on port 5672; else one is
+/// started for the run in a container. A suite whose
 /// service is not there is skipped and says why. The last line counts them all:
 /// `N passed, N failed, N skipped`.
 #[derive(clap::Args)]

@@ -4,12 +4,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use super::postgres::ADDRESS;
-use super::{Running, Started};
+use super::{Running, Started, postgres, rabbitmq};
 use crate::workspace;
 
-/// What the compose file sets for a server that is gone with the run.
+/// What the compose file sets for servers that are gone with the run.
 const POSTGRES: &str = "postgres://postgres:nimbus@127.0.0.1:5432/postgres?sslmode=disable";
+const RABBITMQ: &str = "amqp://guest:guest@127.0.0.1:5672/%2f";
 
 /// A service that this run started.
 #[derive(Debug)]
@@ -19,10 +19,22 @@ impl Running for Container {}
 
 /// Starts PostgreSQL, where a container engine is there.
 pub(super) fn postgres() -> anyhow::Result<Option<Started>> {
+    start("postgres", (postgres::ADDRESS, POSTGRES))
+}
+
+/// Starts RabbitMQ, where a container engine is there.
+pub(super) fn rabbitmq() -> anyhow::Result<Option<Started>> {
+    start("rabbitmq", (rabbitmq::ADDRESS, RABBITMQ))
+}
+
+fn start(
+    service: &'static str,
+    (variable, address): (&'static str, &str),
+) -> anyhow::Result<Option<Started>> {
     if !has_engine() {
         return Ok(None);
     }
-    let container = Container("postgres");
+    let container = Container(service);
     let status = compose()
         .args(["up", "--detach", "--wait", container.0])
         .stdin(Stdio::null())
@@ -33,7 +45,7 @@ pub(super) fn postgres() -> anyhow::Result<Option<Started>> {
     }
     Ok(Some(Started {
         running: Box::new(container),
-        variable: (ADDRESS, POSTGRES.to_owned()),
+        variable: (variable, address.to_owned()),
         how: "in a container, for this run".to_owned(),
     }))
 }

@@ -3,6 +3,7 @@
 mod container;
 mod postgres;
 mod private_postgres;
+mod rabbitmq;
 
 use std::process::Command;
 
@@ -34,6 +35,9 @@ struct Started {
     how: String,
 }
 
+/// Starts a service, where that is possible.
+type Start = fn() -> anyhow::Result<Option<Started>>;
+
 impl Services {
     /// Finds or starts what the selected suites need. What can't be had is left to the suites,
     /// which then say what they miss.
@@ -43,34 +47,38 @@ impl Services {
         let has_suite =
             |suite: &str| packages.is_empty() || packages.iter().any(|one| one == suite);
         if has_suite("nimbus-inbox-postgres") {
-            services.prepare_postgres();
+            let starting: [Start; 2] = [container::postgres, private_postgres::start];
+            services.prepare_one("postgres", postgres::find(), &starting);
+        }
+        if has_suite("nimbus-transport-rabbitmq") {
+            services.prepare_one("rabbitmq", rabbitmq::find(), &[container::rabbitmq]);
         }
         services
     }
 
-    fn prepare_postgres(&mut self) {
-        if let Found::There(place) = postgres::find() {
-            println!("postgres: {place}");
+    /// Takes what was found, or else the first that can be started.
+    fn prepare_one(&mut self, name: &str, found: Found, starting: &[Start]) {
+        if let Found::There(place) = found {
+            println!("{name}: {place}");
             return;
         }
-        let starting: [fn() -> anyhow::Result<Option<Started>>; 2] =
-            [container::postgres, private_postgres::start];
         for start in starting {
             match start() {
                 Ok(Some(started)) => {
-                    println!("postgres: {}", started.how);
-                    let (name, value) = started.variable;
-                    self.environment.push((name.to_owned(), value));
+                    println!("{name}: {}", started.how);
+                    let (variable, value) = started.variable;
+                    self.environment.push((variable.to_owned(), value));
                     self.running.push(started.running);
                     return;
                 }
                 Ok(None) => {}
-                Err(error) => println!("postgres: {error:#}"),
+                Err(error) => println!("{name}: {error:#}"),
             }
         }
         println!(
-            "postgres: none found: set {}, or install PostgreSQL or a container engine",
-            postgres::ADDRESS
+            "{name}: none found, and none could be started: set NIMBUS_{}_URL, or install a \
+             container engine",
+            name.to_uppercase()
         );
     }
 
