@@ -1,7 +1,7 @@
 //! The event that a command settles, with or without a resolver.
 
 use clap::Args;
-use nimbus_messaging::{EventReference, MessageType};
+use nimbus_messaging::{EventId, EventReference, MessageType, SessionId};
 use nimbus_resolver::{EventRecord, EventState, ResolverStore};
 
 use crate::commands::sent::{self, Sent};
@@ -72,6 +72,19 @@ impl<'a> Target<'a> {
     /// What the resolver knows.
     pub(crate) fn state(&self) -> Option<EventState> {
         self.known.as_ref().map(|(_, event)| event.state)
+    }
+
+    /// Whether its session waits for a job of it; `None` where the session can't be seen.
+    pub(crate) async fn waits_for_job(&self) -> Result<Option<bool>, Failure> {
+        let session = self.session.as_deref().and_then(SessionId::new);
+        let (Some(session), Ok(directory)) = (session, self.endpoint.sessions().await) else {
+            return Ok(None);
+        };
+        let state = directory.look(&session).await?.state;
+        Ok(state.map(|state| {
+            state.blocked_by_handoff
+                && state.blocked_by_event_id == Some(EventId::from(self.id.as_str()))
+        }))
     }
 
     pub(crate) fn name(&self) -> String {

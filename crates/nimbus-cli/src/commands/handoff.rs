@@ -62,6 +62,14 @@ pub(crate) async fn run(
             target.name()
         )));
     }
+    // An event that nobody knows, such as a mistyped one, would be reported as completed.
+    if target.state().is_none() && !force && target.waits_for_job().await? == Some(false) {
+        return Err(Failure::refused(format!(
+            "the session doesn't wait for a job of {}; is the id right? To settle it as it is, say \
+             --force",
+            target.name()
+        )));
+    }
     let manager = target.endpoint.manager().await?;
     let (said, message_type, message_id) = match command {
         Command::Complete(_) => (

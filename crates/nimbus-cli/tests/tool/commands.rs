@@ -174,6 +174,11 @@ async fn an_event_is_settled_without_a_resolver() {
     world.serve().await;
     let unknown = world.nimbus(&["handoff", "complete", "job"]);
     unknown.fails(3, "there is no resolver database");
+    for (typo, session) in [("jbo", "j"), ("job", "jj")] {
+        world
+            .nimbus(&["handoff", "complete", typo, "--session", session])
+            .fails(5, "doesn't wait for a job of event");
+    }
     world.json(&["handoff", "complete", "job", "--session", "j"]);
     world.serve().await;
     assert_eq!(world.done(), ["job", "after"]);
