@@ -21,5 +21,5 @@ pub use settings::ResolverSettings;
 pub use state::EventState;
 pub use store::{
     Applied, Cursor, EventFilter, EventPage, EventRecord, HistoryEntry, MessageTrace, Purged,
-    ResolverStore, StateCount,
+    ResolverStore, StateCount, state_after,
 };

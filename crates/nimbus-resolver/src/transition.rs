@@ -12,6 +12,8 @@ pub(crate) struct Move {
     pub(crate) cause: Cause,
     /// Whether what it tells of began after the event came to its present state.
     pub(crate) newer: bool,
+    /// Whether it is about a message of which an attempt was reported before that did not succeed.
+    pub(crate) attempted: bool,
 }
 
 /// The state that a report leads to; `None` when it changes nothing.
@@ -53,23 +55,36 @@ fn from_open(current: EventState, report: Move) -> Option<EventState> {
         // job still comes.
         Kind::Resubmitted => waits,
         Kind::Failed | Kind::DeadLettered | Kind::Unsupported => resubmission && waits,
-        Kind::Deferred => !matches!(
-            current,
-            State::Pending | State::Deferred | State::DeadLettered | State::Unsupported
-        ),
+        // One that lost its lock reports before it finds out that it can't park.
+        Kind::Deferred if matches!(current, State::DeadLettered | State::Unsupported) => {
+            !report.newer
+        }
+        Kind::Deferred => !matches!(current, State::Pending | State::Deferred),
         // A command settles the event that blocks, never one that is parked.
         Kind::Skipped => deferred,
-        Kind::Completed => deferred && report.cause == Cause::Command,
+        Kind::Completed => {
+            deferred && report.cause == Cause::Command || is_late_answer(current, report)
+        }
         Kind::Discarded => deferred && resubmission,
         Kind::Duplicate if proves_success(report.cause) => return Some(State::Completed),
-        // Another message of the same event was done before; the failure of this one stands.
-        Kind::Duplicate => !matches!(current, State::Pending | State::Deferred),
+        // Where another message of the event was done before, the failure of this one stands. What
+        // was attempted was not on record then: it has succeeded since, and a crash lost the report.
+        Kind::Duplicate => {
+            !matches!(current, State::Pending | State::Deferred) && !report.attempted
+        }
         Kind::RetryScheduled | Kind::PendingHandoff => false,
     };
     if stays {
         return None;
     }
     report.kind.own_state()
+}
+
+/// A late retry is answered with a resolution although nothing ran (SUB-11). What was set aside
+/// meanwhile stays so, unless that very retry ran before or while it was.
+fn is_late_answer(current: EventState, report: Move) -> bool {
+    let set_aside = matches!(current, State::DeadLettered | State::Unsupported);
+    set_aside && report.cause == Cause::Retry && report.newer && !report.attempted
 }
 
 fn from_completed(report: Move) -> Option<EventState> {

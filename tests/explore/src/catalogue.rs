@@ -1,5 +1,6 @@
 //! The worlds that are explored.
 
+use crate::event::EventKind;
 use crate::limits::{Disturbance as D, Limits};
 use crate::scenario::{InboxKind, Operator, Scenario};
 
@@ -33,6 +34,7 @@ pub fn catalogue(depth: u8) -> Vec<Scenario> {
         },
         locks("receivers", 2),
         deferral("deferral"),
+        kinds("kinds"),
         Scenario {
             sessions: vec![2, 2],
             waiting: 4,
@@ -142,5 +144,28 @@ fn deferral(name: &str) -> Scenario {
             .with(D::Outage, 1)
             .with(D::Switch, 2),
         ..Scenario::new(name, 3)
+    }
+}
+
+/// Messages that no handler takes, and one that comes back.
+fn kinds(name: &str) -> Scenario {
+    Scenario {
+        kinds: vec![
+            EventKind::Handled,
+            EventKind::Unsupported,
+            EventKind::Returned,
+            EventKind::Heartbeat,
+        ],
+        retries: 1,
+        waiting: 2,
+        limits: Limits::default()
+            .with(D::Crash, 2)
+            .with(D::Expiry, 1)
+            .with(D::Failure, 2)
+            .with(D::Handoff, 1)
+            .with(D::Early, 2)
+            .with(D::Duplicate, 1)
+            .with(D::Command, 1),
+        ..Scenario::new(name, 4)
     }
 }

@@ -44,6 +44,7 @@ pub(crate) fn close(run: &mut Run<'_>) {
     }
     let mut known = run.world.oracle.known();
     known.check_told();
+    known.check_resolved();
     known.check_recorded();
 }
 

@@ -22,6 +22,7 @@ mod search;
 mod world;
 
 pub use catalogue::{catalogue, scenario};
+pub use event::EventKind;
 pub use limits::{Disturbance, Limits};
 pub use oracle::{Window, Windows};
 pub use scenario::{InboxKind, Operator, Scenario};

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::event::EventKind;
 use crate::limits::Limits;
 
 /// A small world to explore, and what may happen in it.
@@ -11,6 +12,8 @@ pub struct Scenario {
     pub sessions: Vec<u8>,
     /// How many of them wait in the queue from the start; the others are published in between.
     pub waiting: u8,
+    /// What the first events come as; the others have a handler.
+    pub kinds: Vec<EventKind>,
     /// How many processes receive.
     pub receivers: u8,
     /// What the inbox can do.
@@ -59,6 +62,7 @@ impl Scenario {
             name: name.into(),
             sessions: vec![events],
             waiting: events,
+            kinds: Vec::new(),
             receivers: 1,
             inbox: InboxKind::AtOnce,
             atomic_sessions: true,

@@ -7,14 +7,14 @@ use nimbus_inbox_testing::{
     BrokerOptions, InMemoryBroker, InMemoryInbox, ManualClock, MessageStatus, ProcessId,
 };
 use nimbus_messaging::{
-    Address, Envelope, EventContent, EventReference, EventRequest, ManagerClient, Sender,
-    SessionId, SessionState, Transport,
+    Address, Envelope, EventContent, EventReference, EventRequest, ManagerClient, MessageType,
+    Sender, SessionId, SessionState, Transport,
 };
 use nimbus_subscriber::{RetryPolicy, Subscriber};
 
 use crate::command::Command;
 use crate::deferral::defer;
-use crate::event::{ENDPOINT, EVENT_TYPE, Event};
+use crate::event::{ENDPOINT, EVENT_TYPE, Event, EventKind};
 use crate::gate::Gate;
 use crate::oracle::Oracle;
 use crate::parts::{BrokerSteps, Handler, InboxSteps, play};
@@ -176,7 +176,8 @@ impl<'s> World<'s> {
 
     fn message(&self, event: Event) -> Envelope {
         let anonymous = self.scenario.anonymous;
-        EventRequest::new(EVENT_TYPE, &())
+        let kind = self.oracle.known().fates[event.index()].kind;
+        EventRequest::new(kind.event_type(), &())
             .expect("nothing is easy to write")
             .with_message_id(event.message_id())
             .with_event_id(event.id())
@@ -184,6 +185,9 @@ impl<'s> World<'s> {
             .with_headers(|headers| {
                 if anonymous {
                     headers.message_id = None;
+                }
+                if kind == EventKind::Returned {
+                    headers.message_type = MessageType::UnsupportedResponse;
                 }
             })
             .to(ENDPOINT)

@@ -83,6 +83,13 @@ fn continuations_lose_no_reference() {
     exhaust("deferral", 3, 60_000);
 }
 
+/// SUB-09, SUB-21: an event without a handler blocks nothing, one that comes back is handled like
+/// any other, and a heartbeat is answered whatever blocks, and neither looked for nor recorded.
+#[test]
+fn messages_without_a_handler_block_nothing() {
+    exhaust("kinds", 3, 10_000);
+}
+
 /// SUB-29: two sessions that one process works on at a time don't disturb each other.
 #[test]
 fn sessions_do_not_disturb_each_other() {

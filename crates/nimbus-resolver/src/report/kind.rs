@@ -65,6 +65,20 @@ kinds! {
 }
 
 impl ReportKind {
+    /// Whether it tells that a message was tried, so that its id was not on record, and that it did
+    /// not succeed.
+    pub(crate) const fn is_attempt_without_success(self) -> bool {
+        matches!(
+            self,
+            Self::Failed
+                | Self::RetryScheduled
+                | Self::DeadLettered
+                | Self::Discarded
+                | Self::Unsupported
+                | Self::PendingHandoff
+        )
+    }
+
     /// Reads a [name](Self::as_str).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

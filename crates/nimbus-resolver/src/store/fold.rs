@@ -7,7 +7,7 @@ use nimbus_sqlite::rusqlite::{self, Connection};
 
 use super::rows::{kind, moment};
 use crate::transition::{Move, next};
-use crate::{Cause, EventState, ReportKind};
+use crate::{Cause, EventState, Report, ReportKind};
 
 /// A report of a history, as far as it decides on a state.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub(super) struct Step {
     pub(super) began_at: Timestamp,
     message_id: String,
     parent_message_id: Option<String>,
+    /// Its message was attempted before, without success.
+    attempted: bool,
 }
 
 /// Where an event stands.
@@ -31,12 +33,31 @@ pub(super) struct Standing {
     pub(super) entry: i64,
 }
 
+/// The state that the reports of one event lead to, as a store that kept them in this order of
+/// arrival has it; `None` where they say nothing of it.
+///
+/// Reports count in the order in which they were [sent](Report::occurred_at), those of one instant
+/// in the order given. One whose message id came before counts as repeated.
+#[must_use]
+pub fn state_after(reports: &[Report]) -> Option<EventState> {
+    let mut ids = HashSet::new();
+    let unrepeated = (0_i64..).zip(reports);
+    let unrepeated = unrepeated.filter(|(_, report)| ids.insert(report.message_id.as_str()));
+    let mut steps: Vec<_> = unrepeated
+        .map(|(entry, report)| Step::of(report, entry))
+        .collect();
+    steps.sort_by_key(|step| step.occurred_at);
+    let (_, standing) = fold(steps).pop()?;
+    Some(standing?.state)
+}
+
 /// Where one more report leads.
 pub(super) fn step(standing: Option<Standing>, step: &Step) -> Option<Standing> {
     let report = Move {
         kind: step.kind,
         cause: step.cause,
         newer: standing.is_none_or(|standing| step.began_at >= standing.since),
+        attempted: step.attempted,
     };
     let moved = next(standing.map(|standing| standing.state), report);
     moved.map_or(standing, |state| {
@@ -52,6 +73,7 @@ pub(super) fn step(standing: Option<Standing>, step: &Step) -> Option<Standing> 
 /// back with the standing after it.
 pub(super) fn fold(steps: Vec<Step>) -> Vec<(Step, Option<Standing>)> {
     let (mut answered, mut resubmissions) = (HashSet::new(), HashSet::new());
+    let mut attempts = HashSet::new();
     let mut standing = None;
     steps
         .into_iter()
@@ -59,6 +81,10 @@ pub(super) fn fold(steps: Vec<Step>) -> Vec<(Step, Option<Standing>)> {
             let parent = now.parent_message_id.clone();
             let of_resubmission = parent.as_ref().is_some_and(|id| resubmissions.contains(id));
             now.resolve(answered.contains(&now.message_id), of_resubmission);
+            now.attempted = parent.as_ref().is_some_and(|id| attempts.contains(id));
+            if now.kind.is_attempt_without_success() {
+                attempts.extend(parent.clone());
+            }
             answered.extend(parent);
             if now.kind == ReportKind::Resubmitted {
                 resubmissions.insert(now.message_id.clone());
@@ -70,6 +96,19 @@ pub(super) fn fold(steps: Vec<Step>) -> Vec<(Step, Option<Standing>)> {
 }
 
 impl Step {
+    fn of(report: &Report, entry: i64) -> Self {
+        Self {
+            entry,
+            kind: report.kind,
+            cause: report.cause,
+            occurred_at: report.occurred_at,
+            began_at: report.began_at,
+            message_id: report.message_id.clone(),
+            parent_message_id: report.parent_message_id.clone(),
+            attempted: false,
+        }
+    }
+
     /// What it means beside the reports that were sent before it.
     fn resolve(&mut self, answered: bool, of_resubmission: bool) {
         if self.kind == ReportKind::Resubmitted && answered {
@@ -97,6 +136,7 @@ pub(super) fn steps(db: &Connection, event: i64) -> rusqlite::Result<Vec<Step>> 
             began_at: moment(row, 4)?,
             message_id: row.get(5)?,
             parent_message_id: row.get(6)?,
+            attempted: false,
         })
     })?
     .collect()
@@ -107,17 +147,12 @@ pub(super) fn last_step(
     db: &Connection,
     event: i64,
     entry: i64,
-    report: &crate::Report,
+    report: &Report,
 ) -> rusqlite::Result<Step> {
-    let mut step = Step {
-        entry,
-        kind: report.kind,
-        cause: report.cause,
-        occurred_at: report.occurred_at,
-        began_at: report.began_at,
-        message_id: report.message_id.clone(),
-        parent_message_id: report.parent_message_id.clone(),
-    };
+    let mut step = Step::of(report, entry);
+    if matches!(step.kind, ReportKind::Duplicate | ReportKind::Completed) {
+        step.attempted = attempted(db, event, &step)?;
+    }
     let asks = step.kind == ReportKind::Resubmitted || step.cause == Cause::Unknown;
     if asks {
         let answered = db
@@ -135,4 +170,18 @@ pub(super) fn last_step(
         step.resolve(answered, of_resubmission);
     }
     Ok(step)
+}
+
+fn attempted(db: &Connection, event: i64, step: &Step) -> rusqlite::Result<bool> {
+    let mut before = db.prepare_cached(
+        "select kind from nimbus_resolver_report
+         where event = ?1 and parent_message_id = ?2 and entry <> ?3",
+    )?;
+    let about = (event, &step.parent_message_id, step.entry);
+    for found in before.query_map(about, |row| kind(row, 0))? {
+        if found?.is_attempt_without_success() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

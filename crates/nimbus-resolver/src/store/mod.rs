@@ -18,6 +18,7 @@ use nimbus_sqlite::{Database, OpenOptions};
 
 pub use apply::Applied;
 pub use filter::EventFilter;
+pub use fold::state_after;
 pub use purge::Purged;
 pub use query::{Cursor, EventPage, MessageTrace, StateCount};
 pub use rows::{EventRecord, HistoryEntry};

@@ -62,6 +62,7 @@ fn holds(condition: &str, report: Move) -> bool {
     };
     match condition {
         "newer" => report.newer,
+        "attempted" => report.attempted,
         other => match (other.strip_prefix("by "), other.strip_prefix("not by ")) {
             (Some(causes), _) => among(causes),
             (_, Some(causes)) => !among(causes),
@@ -70,9 +71,10 @@ fn holds(condition: &str, report: Move) -> bool {
     }
 }
 
-fn moves() -> impl Iterator<Item = (Cause, bool)> {
+fn moves() -> impl Iterator<Item = (Cause, bool, bool)> {
     let causes = Cause::ALL.iter().copied();
-    causes.flat_map(|cause| [(cause, false), (cause, true)])
+    let newer = causes.flat_map(|cause| [(cause, false), (cause, true)]);
+    newer.flat_map(|(cause, newer)| [(cause, newer, false), (cause, newer, true)])
 }
 
 /// SUB-11, SUB-13, SUB-15, SUB-24: every report moves every state as the documented table says,
@@ -84,8 +86,13 @@ fn every_transition_is_the_documented_one() {
     assert_eq!(cells.len(), ReportKind::ALL.len() * states);
     let mut compared = 0;
     for (kind, state, cell) in cells {
-        for (cause, newer) in moves() {
-            let report = Move { kind, cause, newer };
+        for (cause, newer, attempted) in moves() {
+            let report = Move {
+                kind,
+                cause,
+                newer,
+                attempted,
+            };
             assert_eq!(
                 next(state, report),
                 says(&cell, report),
@@ -94,25 +101,26 @@ fn every_transition_is_the_documented_one() {
             compared += 1;
         }
     }
-    assert_eq!(compared, ReportKind::ALL.len() * states * 10);
+    assert_eq!(compared, ReportKind::ALL.len() * states * 20);
 }
 
 /// SUB-24: the report of a duplicate never moves an event that was completed, given up, or failed
-/// on an attempt of its own.
+/// on an attempt of another message.
 #[test]
 fn a_duplicate_undoes_and_hides_nothing() {
     for state in EventState::ALL.iter().copied() {
-        for (cause, newer) in moves() {
+        for (cause, newer, attempted) in moves() {
             let report = Move {
                 kind: Kind::Duplicate,
                 cause,
                 newer,
+                attempted,
             };
             let moved = next(Some(state), report);
             let settled = matches!(state, State::Completed | State::Skipped | State::Discarded);
             assert!(!settled || moved.is_none(), "{state:?} {report:?}");
             let waits = matches!(state, State::Pending | State::Deferred);
-            let hides = moved == Some(State::Duplicate) && !waits;
+            let hides = moved == Some(State::Duplicate) && !waits && !attempted;
             assert!(!hides, "{state:?} {report:?}");
         }
     }
@@ -125,7 +133,12 @@ fn a_late_answer_does_not_complete_what_was_skipped() {
     for cause in [Cause::Retry, Cause::Command, Cause::Unknown] {
         for newer in [false, true] {
             let kind = Kind::Completed;
-            let report = Move { kind, cause, newer };
+            let report = Move {
+                kind,
+                cause,
+                newer,
+                attempted: false,
+            };
             assert_eq!(next(Some(State::Skipped), report), None, "{report:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use nimbus_messaging::MessageType;
-use nimbus_resolver::{Applied, EventState, ReportKind};
+use nimbus_resolver::{Applied, EventState, ReportKind, state_after};
 
 use crate::support::{Fixture, Told, at};
 
@@ -97,6 +97,65 @@ async fn a_skipped_event_is_completed_only_by_a_newer_attempt() {
     let again = Told::completed("a", 70).by(MessageType::ResubmissionRequest);
     fixture.apply(again).await;
     assert_eq!(fixture.state("a").await, EventState::Completed);
+}
+
+/// SUB-24, INB-40: a failure is reported, the process dies before the block, the redelivery succeeds
+/// and dies before its report: the duplicate that is reported last tells that the event is done. One
+/// of another message doesn't.
+#[tokio::test]
+async fn a_duplicate_of_what_failed_before_settles_it() {
+    let fixture = Fixture::new().await;
+    for (id, other) in [("a", false), ("b", true)] {
+        fixture.apply(Told::failed(id, 1, "no stock")).await;
+        let duplicate = Told::duplicate(id, 9).with(|headers| {
+            if other {
+                headers.parent_message_id = Some("another".to_owned());
+            }
+        });
+        fixture.apply(duplicate).await;
+    }
+    assert_eq!(fixture.state("a").await, EventState::Duplicate);
+    assert_eq!(fixture.state("b").await, EventState::Failed);
+}
+
+/// SUB-11, SUB-21: a retry is scheduled, the process dies before the block, and the redelivery is
+/// dead-lettered: the answer to the retry, which runs nothing, leaves the event dead-lettered. A
+/// retry that ran before does complete it.
+#[tokio::test]
+async fn a_late_retry_does_not_complete_what_was_dead_lettered() {
+    let fixture = Fixture::new().await;
+    for (id, parent) in [("a", "m-a"), ("b", "r-b")] {
+        let retry = format!("r-{id}");
+        let failed = Told::failed(id, 1, "no stock").retry_at(6);
+        fixture.apply(failed).await;
+        let set_aside = Told::failed(id, 2, "not readable").with(|headers| {
+            headers.parent_message_id = Some(parent.to_owned());
+            headers.dead_letter_reason = Some("Failed".to_owned());
+        });
+        fixture.apply(set_aside).await;
+        assert_eq!(fixture.state(id).await, EventState::DeadLettered);
+        let answer = Told::completed(id, 7).by(MessageType::RetryRequest);
+        let answer = answer.with(|headers| headers.parent_message_id = Some(retry));
+        fixture.apply(answer).await;
+    }
+    assert_eq!(fixture.state("a").await, EventState::DeadLettered);
+    assert_eq!(fixture.state("b").await, EventState::Completed);
+}
+
+/// SUB-08: a receiver whose lock ran out reports a deferral that it can't carry out any more: what
+/// its successor has dead-lettered stays so. One that is delivered again is deferred.
+#[tokio::test]
+async fn a_stale_deferral_does_not_hide_a_dead_letter() {
+    let fixture = Fixture::new().await;
+    let set_aside = Told::failed("a", 10, "not readable");
+    let set_aside =
+        set_aside.with(|headers| headers.dead_letter_reason = Some("Failed".to_owned()));
+    fixture.apply(set_aside).await;
+    let deferred = |sent| Told::outcome(MessageType::DeferralResponse, "a", sent);
+    fixture.apply(deferred(12).took(5)).await;
+    assert_eq!(fixture.state("a").await, EventState::DeadLettered);
+    fixture.apply(deferred(20).took(5)).await;
+    assert_eq!(fixture.state("a").await, EventState::Deferred);
 }
 
 /// SUB-12: a resubmission is pending until it is answered, and its answer counts as such also where
@@ -213,7 +272,7 @@ async fn a_note_about_an_unknown_event_is_ignored() {
 }
 
 /// SUB-24: whatever order the reports of an event arrive in, it ends in the state of the order in
-/// which they were sent, with the same error.
+/// which they were sent, with the same error; and without a store as in one.
 #[tokio::test]
 async fn the_order_of_arrival_does_not_matter() {
     let fixture = Fixture::new().await;
@@ -224,12 +283,17 @@ async fn the_order_of_arrival_does_not_matter() {
         let steps: Vec<Told> = (1..=4).map(|at| any_report(&mut rng, 10 * at)).collect();
         for (number, order) in permutations(steps.len()).into_iter().enumerate() {
             let id = format!("{history}-{number}");
-            reports.extend(order.into_iter().map(|step| {
+            let arrived = order.into_iter().map(|step| {
                 let mut told = steps[step].clone();
                 told.headers.event_id = Some(id.as_str().into());
                 told.report()
-            }));
-            expected.push((history, id));
+            });
+            let arrived: Vec<_> = arrived.collect();
+            let state = state_after(&arrived);
+            let twice = [arrived.as_slice(), &arrived].concat();
+            assert_eq!(state_after(&twice), state);
+            reports.extend(arrived);
+            expected.push((history, id, state));
         }
     }
     let count = reports.len();
@@ -239,8 +303,9 @@ async fn the_order_of_arrival_does_not_matter() {
 
     let mut states = std::collections::BTreeSet::new();
     let mut of_history = None;
-    for (history, id) in expected {
+    for (history, id, state) in expected {
         let event = fixture.event(&id).await;
+        assert_eq!(Some(event.state), state, "{id}");
         let found = (event.state, event.state_since, event.details, event.reports);
         states.insert(found.0);
         match &of_history {

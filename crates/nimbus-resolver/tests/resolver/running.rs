@@ -9,7 +9,8 @@ use nimbus_inbox_testing::{
     InMemoryInbox,
 };
 use nimbus_messaging::{
-    Address, Envelope, EventReference, EventRequest, ManagerClient, Transport, TransportErrorKind,
+    Address, Envelope, EventReference, EventRequest, Headers, ManagerClient, Transport,
+    TransportErrorKind,
 };
 use nimbus_resolver::{EventState, Resolver, ResolverOptions, ResolverReport};
 use nimbus_subscriber::{
@@ -146,7 +147,11 @@ async fn a_subscriber_and_its_operator_are_followed() {
 async fn a_kill_between_commit_and_completion_changes_nothing() {
     let fixture = Fixture::new().await;
     let broker = InMemoryBroker::new();
-    let told = [Told::failed("a", 1, "no stock"), Told::duplicate("a", 2)];
+    let of_another = |headers: &mut Headers| headers.parent_message_id = Some("m-b".to_owned());
+    let told = [
+        Told::failed("a", 1, "no stock"),
+        Told::duplicate("a", 2).with(of_another),
+    ];
     tell(&broker, told.iter().map(Told::envelope).collect()).await;
 
     let doomed = broker.connect();

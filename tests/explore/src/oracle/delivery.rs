@@ -5,7 +5,7 @@ use nimbus_messaging::{Envelope, MessageType, property};
 use tokio::task::Id as TaskId;
 
 use super::Oracle;
-use crate::event::Event;
+use crate::event::{Event, HEARTBEAT};
 use crate::outcome::Outcome;
 
 /// A message in the hands of a process.
@@ -16,6 +16,10 @@ pub(super) struct Delivery {
     /// The task that processes it, once it has done something.
     task: Option<TaskId>,
     pub(super) kind: MessageType,
+    /// It asks whether the endpoint is alive.
+    pub(super) heartbeat: bool,
+    /// When it, or the copy that it has taken from where it waited, was received.
+    pub(super) since: u64,
     message_id: Option<String>,
     /// It was delivered before.
     pub(super) redelivered: bool,
@@ -88,7 +92,9 @@ impl Oracle {
     /// A process received a message.
     pub(crate) fn received(&self, process: ProcessId, message: &Arc<Envelope>) {
         let kind = message.properties.text(property::MESSAGE_TYPE);
+        let event_type = message.properties.text(property::EVENT_TYPE_ID);
         let mut known = self.known();
+        let since = known.tick();
         let message_id = message.message_id.clone();
         let on_record = message_id
             .as_ref()
@@ -100,6 +106,8 @@ impl Oracle {
             process,
             task: None,
             kind: kind.map_or(MessageType::Unknown, |kind| MessageType::from_wire(&kind)),
+            heartbeat: event_type.as_deref() == Some(HEARTBEAT),
+            since,
             message_id,
             redelivered,
             on_record,
@@ -117,13 +125,24 @@ impl Oracle {
         self.known().deliveries.current(process);
     }
 
+    /// A process read a parked copy, which counts as received now.
+    pub(crate) fn copy_read(&self, process: ProcessId) {
+        let mut known = self.known();
+        let now = known.tick();
+        if let Some(delivery) = known.deliveries.current(process) {
+            delivery.since = now;
+        }
+    }
+
     /// A process fetched a message of the older deferral for a continuation.
     pub(crate) fn resumed(&self, process: ProcessId) {
         let mut known = self.known();
+        let now = known.tick();
         let continuation = known.deliveries.all.iter_mut().rfind(|delivery| {
             delivery.process == process && delivery.kind == MessageType::ContinuationRequest
         });
         if let Some(continuation) = continuation {
+            continuation.since = now;
             continuation.checked = None;
             continuation.played = None;
         }

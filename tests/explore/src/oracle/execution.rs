@@ -15,6 +15,10 @@ impl Oracle {
         let now = known.tick();
         if let Some(delivery) = known.deliveries.current(process) {
             delivery.checked = Some(now);
+            if delivery.heartbeat {
+                // SUB-09.
+                known.violate(|| "a heartbeat is looked for in the inbox".to_owned());
+            }
         }
     }
 
@@ -166,6 +170,7 @@ impl Known {
             self.check_order(event, kind);
         }
         let fate = &mut self.fates[event.index()];
+        fate.ways.push(Settled::Handled);
         fate.executions.push(execution);
         fate.settled = Some(Settled::Handled);
     }
@@ -205,7 +210,9 @@ impl Known {
     }
 
     pub(super) fn settle(&mut self, event: Event, how: Settled) {
-        self.fates[event.index()].settled.get_or_insert(how);
+        let fate = &mut self.fates[event.index()];
+        fate.ways.push(how);
+        fate.settled.get_or_insert(how);
     }
 
     /// Whether a repeat can be recognised at all.

@@ -1,14 +1,23 @@
 use nimbus_inbox_testing::ProcessId;
+use nimbus_resolver::Report;
+
+use crate::event::EventKind;
 
 /// What became of an event.
 #[derive(Debug, Clone)]
 pub(crate) struct Fate {
     /// The session it belongs to.
     pub(crate) session: u8,
+    /// What it comes as.
+    pub(crate) kind: EventKind,
     /// The successes of its handler.
     pub(super) executions: Vec<Execution>,
     /// Nothing that follows has to wait for it any more.
     pub(crate) settled: Option<Settled>,
+    /// Every way in which it was settled, first and later ones.
+    pub(super) ways: Vec<Settled>,
+    /// What the resolver was told of it.
+    pub(super) reports: Vec<Report>,
     /// A handler had it dead-lettered: no retry follows.
     pub(crate) given_up: bool,
     /// The resolver knows that it is done.
@@ -37,14 +46,20 @@ pub(crate) enum Settled {
     HandoffCompleted,
     Discarded,
     DeadLettered,
+    Unsupported,
+    /// A heartbeat was answered.
+    Answered,
 }
 
 impl Fate {
-    pub(super) fn of_session(session: u8) -> Self {
+    pub(super) fn new(session: u8, kind: EventKind) -> Self {
         Self {
             session,
+            kind,
             executions: Vec::new(),
             settled: None,
+            ways: Vec::new(),
+            reports: Vec::new(),
             given_up: false,
             told_done: false,
             out_of_turn: false,

@@ -4,6 +4,7 @@ mod delivery;
 mod execution;
 mod fate;
 mod outcomes;
+mod resolved;
 mod state;
 mod windows;
 
@@ -18,7 +19,7 @@ use delivery::Deliveries;
 use fate::Fate;
 pub use windows::{Window, Windows};
 
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::fingerprint::without_chance;
 use crate::scenario::{InboxKind, Scenario};
 
@@ -57,8 +58,12 @@ struct Taken {
 impl Oracle {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let sessions = (0_u8..).zip(&scenario.sessions);
+        let sessions = sessions.flat_map(|(session, events)| (0..*events).map(move |_| session));
+        let kinds = scenario.kinds.iter().copied();
+        let kinds = kinds.chain(std::iter::repeat(EventKind::default()));
         let fates = sessions
-            .flat_map(|(session, events)| (0..*events).map(move |_| Fate::of_session(session)));
+            .zip(kinds)
+            .map(|(session, kind)| Fate::new(session, kind));
         Self(Arc::new(Mutex::new(Known {
             fates: fates.collect(),
             taken: BTreeMap::new(),
@@ -95,7 +100,7 @@ impl Oracle {
     pub(crate) fn add_event(&self, session: u8) -> Event {
         let mut known = self.known();
         let event = Event(u8::try_from(known.fates.len()).unwrap_or(u8::MAX));
-        known.fates.push(Fate::of_session(session));
+        known.fates.push(Fate::new(session, EventKind::Handled));
         event
     }
 }

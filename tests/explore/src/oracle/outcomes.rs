@@ -5,14 +5,14 @@ use nimbus_messaging::{Envelope, Headers, MessageContent, MessageType};
 
 use super::fate::Settled;
 use super::{Known, Oracle, Window};
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
 
 impl Oracle {
     /// The resolver was told something.
     pub(crate) fn told(&self, process: ProcessId, message: &Arc<Envelope>) {
         let mut known = self.known();
-        known.tick();
+        let now = known.tick();
         let read = Headers::read(message)
             .ok()
             .zip(MessageContent::decode(&message.body).ok());
@@ -28,6 +28,7 @@ impl Oracle {
                 &headers,
                 text.as_deref().unwrap_or_default(),
             );
+            known.keep(process, event, message, now);
         }
     }
 }
@@ -46,8 +47,22 @@ impl Known {
             .map(|(_, outcome)| outcome);
         let dead_lettered = headers.dead_letter_reason.is_some();
         let blocks = self.blocks(event);
+        let own_kind = self.fates[event.index()].kind;
+        let asks = played.is_none()
+            && matches!(
+                kind,
+                MessageType::EventRequest | MessageType::ProcessDeferredRequest
+            );
         let justified = match headers.message_type {
+            MessageType::UnsupportedResponse => {
+                self.settle(event, Settled::Unsupported);
+                asks && own_kind == EventKind::Unsupported
+            }
             MessageType::ResolutionResponse => match kind {
+                MessageType::EventRequest if own_kind == EventKind::Heartbeat => {
+                    self.settle(event, Settled::Answered);
+                    played.is_none()
+                }
                 MessageType::HandoffCompletedRequest => {
                     self.windows.count(Window::LateAnswer);
                     true
@@ -69,7 +84,8 @@ impl Known {
                     || (redelivered && played.is_none())
             }
             MessageType::PendingHandoffResponse => played == Some(Outcome::HandsOff),
-            MessageType::DeferralResponse => played.is_none(),
+            // A heartbeat is answered whatever blocks (SUB-09).
+            MessageType::DeferralResponse => played.is_none() && own_kind != EventKind::Heartbeat,
             _ => false,
         };
         if !justified {

@@ -89,6 +89,14 @@ impl Known {
         if blocks_anew && source.is_some_and(|id| self.records.contains_key(id)) {
             self.windows.count(Window::BlockedThoughDone);
         }
+        if let Some(is) = is
+            && Some(is) != was
+            && kind != MessageType::ResubmissionRequest
+            && !self.fates[is.index()].kind.has_handler()
+        {
+            // SUB-21.
+            self.violate(|| format!("{is} has no handler and blocks its session"));
+        }
         let Some(was) = was else { return };
         match is {
             Some(is) if is == was => {}

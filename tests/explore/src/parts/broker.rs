@@ -57,6 +57,7 @@ impl BrokerSteps {
                     .completed(call.process, message.message_id.as_deref());
             }
             (Op::ReceiveDeferred, Some(_)) => self.oracle.resumed(call.process),
+            (Op::ReadParked, _) => self.oracle.copy_read(call.process),
             (Op::Send, Some(message)) if call.address == Address::RESOLVER => {
                 self.oracle.told(call.process, message);
             }
