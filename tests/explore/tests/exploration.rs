@@ -87,7 +87,7 @@ fn continuations_lose_no_reference() {
 /// any other, and a heartbeat is answered whatever blocks, and neither looked for nor recorded.
 #[test]
 fn messages_without_a_handler_block_nothing() {
-    exhaust("kinds", 3, 10_000);
+    exhaust("kinds", 3, 70_000);
 }
 
 /// SUB-29: two sessions that one process works on at a time don't disturb each other.

@@ -96,7 +96,9 @@ impl Known {
         }
         let ends = matches!(
             headers.message_type,
-            MessageType::ResolutionResponse | MessageType::SkipResponse
+            MessageType::ResolutionResponse
+                | MessageType::SkipResponse
+                | MessageType::UnsupportedResponse
         );
         let fate = &mut self.fates[event.index()];
         fate.told_done |= ends || dead_lettered;
