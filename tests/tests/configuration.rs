@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nimbus_inbox_core::InboxStoreKind;
+use nimbus_inbox_postgres::{PostgresInboxSettings, PostgresSessionSettings};
 use nimbus_inbox_sqlite::{SqliteInboxSettings, SqliteSessionSettings};
 use nimbus_subscriber::{Configuration, Providers};
 use nimbus_transport_embedded::EmbeddedSettings;
@@ -16,9 +17,18 @@ fn providers() -> Providers {
         .transport("embedded", EmbeddedSettings::open)
         .inbox(InboxStoreKind::Sqlite, SqliteInboxSettings::open)
         .session_store("sqlite", SqliteSessionSettings::open)
+        .inbox(InboxStoreKind::Postgres, PostgresInboxSettings::open)
+        .session_store("postgres", PostgresSessionSettings::open)
 }
 
-/// The examples of a file on the page, the least one and that of everything.
+/// What a file of PostgreSQL's stores leaves to the environment; nothing connects to it.
+fn variables() -> Vec<(String, String)> {
+    let url = "postgres://billing@127.0.0.1:1/billing?sslmode=disable";
+    let of = |section| (format!("NIMBUS__{section}__URL"), url.to_owned());
+    vec![of("INBOX"), of("SESSION_STORE")]
+}
+
+/// The examples of a file on the page: the least one, that of everything, and that of PostgreSQL.
 fn examples() -> Vec<&'static str> {
     let blocks = PAGE.split("```toml\n").skip(1);
     let blocks = blocks.map(|rest| rest.split("```").next().unwrap());
@@ -33,10 +43,20 @@ struct Row {
     variable: &'static str,
 }
 
-/// The rows of the tables of keys, by key.
-fn rows() -> BTreeMap<&'static str, Row> {
-    let lines = PAGE.lines().filter(|line| line.starts_with("| `"));
-    let rows = lines.map(|line| {
+/// A key, after the provider whose it is if it is none of the subscriber's own.
+type Key = (Option<String>, String);
+
+/// The rows of the tables of keys. The heading of a table names its provider.
+fn rows() -> BTreeMap<Key, Row> {
+    let mut provider = None;
+    let mut rows = BTreeMap::new();
+    for line in PAGE.lines() {
+        if line.starts_with('#') {
+            provider = line.split('`').nth(1).map(str::to_owned);
+        }
+        if !line.starts_with("| `") {
+            continue;
+        }
         let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
         let [key, takes, default, variable, _meaning] = cells[..] else {
             panic!("{line}")
@@ -46,12 +66,9 @@ fn rows() -> BTreeMap<&'static str, Row> {
             default,
             variable,
         };
-        (key.trim_matches('`'), row)
-    });
-    let rows: Vec<_> = rows.collect();
-    let count = rows.len();
-    let rows = BTreeMap::from_iter(rows);
-    assert_eq!(rows.len(), count, "a key has two rows");
+        let key = (provider.clone(), key.trim_matches('`').to_owned());
+        assert!(rows.insert(key, row).is_none(), "two rows: {line}");
+    }
     rows
 }
 
@@ -77,17 +94,23 @@ impl Place {
 #[tokio::test]
 async fn the_examples_are_accepted() {
     let examples = examples();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         let place = Place::new();
-        let configuration = place.load(example, &[]);
+        let is_postgres = example.contains("\"postgres\"");
+        let variables = if is_postgres { variables() } else { vec![] };
+        let configuration = place.load(example, &variables);
         assert_eq!(configuration.endpoint().as_str(), "BillingEndpoint");
         let transport = configuration.open_transport().await.unwrap();
         assert_eq!(transport.name(), "embedded");
         let inbox = configuration.open_inbox().await.unwrap().unwrap();
-        inbox.verify().await.unwrap();
         let sessions = configuration.open_session_store().await.unwrap();
         assert_eq!(sessions.is_some(), example.contains("[session_store]"));
+        if is_postgres {
+            assert_eq!(inbox.store().provider(), "postgres");
+            continue;
+        }
+        inbox.verify().await.unwrap();
         for file in ["queue.db", "inbox.db"] {
             assert!(place.0.path().join(file).exists(), "{file}");
         }
@@ -118,28 +141,33 @@ fn the_tables_list_every_key() {
         .map(|setting| {
             let variable = setting.variable.as_ref();
             let variable = variable.map_or("only in the file".to_owned(), |v| format!("`{v}`"));
-            (setting.key.clone(), (setting.takes.clone(), variable))
+            let key = (setting.provider.clone(), setting.key.clone());
+            (key, (setting.takes.clone(), variable))
         })
         .collect();
     let listed: BTreeMap<_, _> = rows()
         .into_iter()
         .map(|(key, row)| {
-            (
-                key.to_owned(),
-                (row.takes.to_owned(), row.variable.to_owned()),
-            )
+            let row = (row.takes.to_owned(), row.variable.to_owned());
+            (key, row)
         })
         .collect();
     assert_eq!(listed, expected);
 
-    let everything = examples()[1];
-    for key in expected.keys() {
+    for ((provider, key), (takes, _)) in &expected {
+        let everything = examples()[1 + usize::from(provider.as_deref() == Some("postgres"))];
         let name = key.trim_end_matches(".<name>").rsplit('.').next().unwrap();
-        assert!(
-            everything
+        let section = key.split('.').next().filter(|_| provider.is_some());
+        let lines = section.map_or(everything, |section| {
+            let (_, own) = everything.split_once(&format!("\n[{section}]")).unwrap();
+            own.split("\n[").next().unwrap()
+        });
+        assert_eq!(
+            lines
                 .lines()
                 .any(|line| line.starts_with(&format!("{name} ="))),
-            "{key} is not in the example"
+            takes != "secret text",
+            "{key} in the example"
         );
     }
 }
@@ -153,12 +181,6 @@ async fn the_defaults_are_those_of_the_code() {
         "{}[retry.default]\ndelay = \"5s\"\n[circuit_breaker]\nfailures = 5\n",
         examples()[0]
     );
-    let providers_own: Vec<_> = providers()
-        .settings()
-        .into_iter()
-        .filter(|setting| setting.provider.is_some())
-        .map(|setting| setting.key)
-        .collect();
     let shown = async |variables: &[(String, String)]| {
         let builder = place.load(&least, variables).subscriber().await.unwrap();
         let shown = format!("{builder:?}");
@@ -169,21 +191,26 @@ async fn the_defaults_are_those_of_the_code() {
     };
     let usual = shown(&[]).await;
     let mut compared = 0;
-    for (key, row) in rows() {
+    for ((provider, key), row) in rows() {
         let Some(default) = row.default.strip_prefix('`') else {
             continue;
         };
         let default = default.trim_matches('`');
         compared += 1;
-        if providers_own.iter().any(|own| own == key) {
+        if let Some(provider) = provider {
             let (section, name) = key.split_once('.').unwrap();
             let value =
                 serde_json::from_str(default).unwrap_or_else(|_| serde_json::Value::from(default));
-            let explicit = serde_json::json!({ "path": "x", name: value });
-            let absent = serde_json::json!({ "path": "x" });
+            let required = if provider == "postgres" {
+                "url"
+            } else {
+                "path"
+            };
+            let explicit = serde_json::json!({ required: "x", name: value });
+            let absent = serde_json::json!({ required: "x" });
             assert_eq!(
-                options(section, explicit),
-                options(section, absent),
+                options(&provider, section, explicit),
+                options(&provider, section, absent),
                 "{key}"
             );
         } else {
@@ -198,17 +225,25 @@ async fn the_defaults_are_those_of_the_code() {
 }
 
 /// What a provider makes of its settings.
-fn options(section: &str, settings: serde_json::Value) -> String {
-    match section {
-        "transport" => {
+fn options(provider: &str, section: &str, settings: serde_json::Value) -> String {
+    match (provider, section) {
+        ("embedded", "transport") => {
             let settings: EmbeddedSettings = serde_json::from_value(settings).unwrap();
             format!("{:?}", settings.options())
         }
-        "inbox" => {
+        ("postgres", "inbox") => {
+            let settings: PostgresInboxSettings = serde_json::from_value(settings).unwrap();
+            format!("{:?}", settings.options().unwrap())
+        }
+        ("postgres", "session_store") => {
+            let settings: PostgresSessionSettings = serde_json::from_value(settings).unwrap();
+            format!("{:?}", settings.options().unwrap())
+        }
+        ("sqlite", "inbox") => {
             let settings: SqliteInboxSettings = serde_json::from_value(settings).unwrap();
             format!("{:?}", settings.options().unwrap())
         }
-        "session_store" => {
+        ("sqlite", "session_store") => {
             let settings: SqliteSessionSettings = serde_json::from_value(settings).unwrap();
             format!(
                 "{:?} {}",
@@ -216,7 +251,7 @@ fn options(section: &str, settings: serde_json::Value) -> String {
                 settings.auto_create.unwrap_or(true)
             )
         }
-        other => panic!("{other}"),
+        other => panic!("{other:?}"),
     }
 }
 

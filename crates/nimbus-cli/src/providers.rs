@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use nimbus_inbox_core::{Error, InboxStoreKind, Operation};
+#[cfg(feature = "postgres")]
+use nimbus_inbox_postgres::{PostgresInbox, PostgresInboxSettings, PostgresSessionSettings};
 use nimbus_inbox_sqlite::{SqliteInbox, SqliteInboxSettings, SqliteSessionSettings};
 use nimbus_messaging::TransportError;
 use nimbus_resolver::ResolverSettings;
@@ -30,6 +32,12 @@ pub(crate) fn providers(missing: Missing) -> Providers {
             .transport("embedded", existing_queue)
             .inbox(InboxStoreKind::Sqlite, existing_inbox),
     };
+    #[cfg(feature = "postgres")]
+    let providers = match missing {
+        Missing::Made => providers.inbox(InboxStoreKind::Postgres, PostgresInboxSettings::open),
+        Missing::Refused => providers.inbox(InboxStoreKind::Postgres, existing_table),
+    }
+    .session_store("postgres", PostgresSessionSettings::open);
     providers
         .session_store("sqlite", SqliteSessionSettings::open)
         .section::<ResolverSettings>(RESOLVER)
@@ -50,6 +58,12 @@ async fn existing_inbox(mut settings: SqliteInboxSettings) -> Result<SqliteInbox
     if let Some(problem) = missing(settings.path.as_ref(), "inbox") {
         return Err(Error::configuration(Operation::Open, problem));
     }
+    settings.auto_create = Some(false);
+    settings.open().await
+}
+
+#[cfg(feature = "postgres")]
+async fn existing_table(mut settings: PostgresInboxSettings) -> Result<PostgresInbox, Error> {
     settings.auto_create = Some(false);
     settings.open().await
 }

@@ -5,6 +5,8 @@ mod commands;
 mod events;
 mod exit_codes;
 mod explain;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod resolver;
 mod sessions;
 mod support;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, Operation, PurgeLimit, Recorded,
-    StoreCapabilities, Timestamp,
+    StoreCapabilities, StoreStats, Timestamp,
 };
 
 use super::Statements;
@@ -165,5 +165,17 @@ impl InboxStore for Records {
             .run(async |client| statements.purge(client, endpoint, cutoff, limit).await)
             .await;
         purged.map_err(|error| self.write_failed(Operation::Purge, error))
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.ensure(Operation::Check).await?;
+        let mut leased = self.lease(self.pool(), Operation::Check).await?;
+        let statements = self.statements();
+        let counted = leased
+            .run(async |client| statements.stats(client, endpoint).await)
+            .await;
+        counted
+            .map(Some)
+            .map_err(|error| self.read_failed(Operation::Check, error))
     }
 }

@@ -7,7 +7,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use nimbus_inbox_core::{Cutoff, EndpointId, InboxKey, PurgeLimit, Recorded, Timestamp};
+use nimbus_inbox_core::{
+    Cutoff, EndpointId, InboxKey, PurgeLimit, Recorded, StoreStats, Timestamp,
+};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
 
@@ -28,6 +30,7 @@ pub(crate) struct Statements {
     release: String,
     purge_before: Purge,
     purge_older: Purge,
+    stats: String,
     /// The type of the creation time.
     time_type: String,
 }
@@ -81,6 +84,10 @@ impl Statements {
             release: format!("delete from {table} where identity_hash = any ($1)"),
             purge_before: purge("$2"),
             purge_older: purge("now() - $2"),
+            stats: format!(
+                "select count(*), min(created_at), max(created_at) from {table}
+                 where endpoint_id = $1"
+            ),
             time_type: format!(
                 "select atttypid from pg_catalog.pg_attribute
                  where attrelid = '{table}'::regclass and attname = 'created_at'"
@@ -202,6 +209,26 @@ impl Statements {
         }
         let rest = batch(client, &purge.waiting, &endpoint, cutoff, limit - removed).await?;
         Ok(removed + rest)
+    }
+
+    pub(crate) async fn stats(
+        &self,
+        client: &Client,
+        endpoint: &EndpointId,
+    ) -> Result<StoreStats, Error> {
+        let endpoint = stored(endpoint.as_str());
+        let row = client
+            .query_typed_one(&self.stats, &[(&endpoint, Type::TEXT)])
+            .await?;
+        let records: i64 = row.try_get(0)?;
+        let (oldest, newest): (Option<CreatedAt>, Option<CreatedAt>) =
+            (row.try_get(1)?, row.try_get(2)?);
+        let instant = |created: CreatedAt| created.0;
+        Ok(StoreStats::new(
+            records.unsigned_abs(),
+            oldest.map(instant),
+            newest.map(instant),
+        ))
     }
 
     /// Runs every statement on nothing: the server then understands its table and columns, and

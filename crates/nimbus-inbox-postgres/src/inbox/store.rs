@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, PurgeLimit, Recorded, StoreCapabilities,
-    Timestamp,
+    StoreStats, Timestamp,
 };
 
 use super::PostgresInbox;
@@ -43,5 +43,9 @@ impl InboxStore for PostgresInbox {
         limit: PurgeLimit,
     ) -> Result<u64, Error> {
         self.records.purge(endpoint, cutoff, limit).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.records.stats(endpoint).await
     }
 }

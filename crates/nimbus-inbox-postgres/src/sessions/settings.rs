@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use nimbus_inbox_core::EndpointId;
 use nimbus_inbox_core::config::{FilePath, HumanDuration, Secret};
+use nimbus_inbox_core::{EndpointId, Error};
 use nimbus_messaging::TransportError;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -39,32 +39,28 @@ pub struct PostgresSessionSettings {
 }
 
 impl PostgresSessionSettings {
-    /// Opens the store, for the sessions of `endpoint`. Nothing is connected yet.
+    /// The connection that these settings mean.
     ///
     /// # Errors
     ///
-    /// A configuration error when the connection can't be used as it is given, a name can't be
-    /// used or a time is out of range.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped, it has done nothing.
-    pub async fn open(self, endpoint: EndpointId) -> Result<PostgresSessions, TransportError> {
-        let opened = self.opened(endpoint).await;
-        opened.map_err(|error| from_inbox("being set up", error))
-    }
-
-    async fn opened(
-        self,
-        endpoint: EndpointId,
-    ) -> Result<PostgresSessions, nimbus_inbox_core::Error> {
-        let mut connection = PostgresConnection::parse(SecretString::from(self.url))?;
-        if let Some(password) = self.password {
-            connection = connection.with_password(SecretString::from(password));
+    /// As [`PostgresConnection::parse`].
+    pub fn connection(&self) -> Result<PostgresConnection, Error> {
+        let mut connection = PostgresConnection::parse(SecretString::from(self.url.clone()))?;
+        if let Some(password) = &self.password {
+            connection = connection.with_password(SecretString::from(password.clone()));
         }
         if let Some(path) = &self.ca_file {
             connection = connection.with_ca_file(path.as_ref());
         }
+        Ok(connection)
+    }
+
+    /// The options that these settings mean.
+    ///
+    /// # Errors
+    ///
+    /// A configuration error when a name can't be used or a time is out of range.
+    pub fn options(&self) -> Result<PostgresInboxOptions, Error> {
         let mut options = PostgresInboxOptions::default();
         if let Some(create) = self.auto_create {
             options = options.with_auto_create(create);
@@ -81,6 +77,25 @@ impl PostgresSessionSettings {
         if let Some(timeout) = self.statement_timeout {
             options = options.with_statement_timeout(timeout.0)?;
         }
-        PostgresSessions::open_with(connection, options, endpoint).await
+        Ok(options)
+    }
+
+    /// Opens the store, for the sessions of `endpoint`. Nothing is connected yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`connection`](Self::connection), [`options`](Self::options) and
+    /// [`PostgresSessions::open_with`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it has done nothing.
+    pub async fn open(self, endpoint: EndpointId) -> Result<PostgresSessions, TransportError> {
+        let opened = self.opened(endpoint).await;
+        opened.map_err(|error| from_inbox("being set up", error))
+    }
+
+    async fn opened(self, endpoint: EndpointId) -> Result<PostgresSessions, Error> {
+        PostgresSessions::open_with(self.connection()?, self.options()?, endpoint).await
     }
 }

@@ -9,6 +9,7 @@ mod pool;
 #[path = "../server/mod.rs"]
 #[allow(dead_code, reason = "shared with other targets")]
 mod server;
+mod stats;
 mod support;
 mod tables;
 mod transactional;
@@ -23,6 +24,7 @@ nimbus_inbox_testing::conformance!(suites:
     tests("ids", ids::TESTS),
     tests("locks", locks::TESTS),
     tests("pool", pool::TESTS),
+    tests("stats", stats::TESTS),
     tests("tables", tables::TESTS),
     tests("transactional", transactional::TESTS),
     tests("transactional_drops", transactional_drops::TESTS),

@@ -3,7 +3,7 @@
 use config::{ConfigError, Value, ValueKind};
 use serde::de::DeserializeOwned;
 
-use super::keys::KeyPath;
+use super::keys::{KeyPath, Kind, keys_of};
 use super::problem::Problems;
 use super::source::Table;
 
@@ -24,7 +24,11 @@ pub(super) fn typed<T: DeserializeOwned>(
         let Some(value) = table.remove(name) else {
             match wrong.key.as_str() {
                 "" => problems.at_key(section, masked(wrong.reason, &table)),
-                key => problems.missing(&section.key(key), None),
+                key => {
+                    let path = section.key(key);
+                    let advice = advice::<T>(key, &path);
+                    problems.missing(&path, advice.as_deref());
+                }
             }
             return None;
         };
@@ -32,6 +36,15 @@ pub(super) fn typed<T: DeserializeOwned>(
         let reason = masked(wrong.reason, &removed);
         problems.at_value(&section.key(&wrong.key), &value, reason);
     }
+}
+
+/// Where to put what the file must not hold.
+fn advice<T: DeserializeOwned>(key: &str, path: &KeyPath) -> Option<String> {
+    let is_secret = keys_of::<T>().get(key) == Some(&Kind::Secret);
+    let variable = path.variable().filter(|_| is_secret)?;
+    Some(format!(
+        "it is a secret: set the environment variable {variable}"
+    ))
 }
 
 struct Wrong {
