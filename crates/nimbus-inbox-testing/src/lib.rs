@@ -10,8 +10,8 @@ mod transport;
 
 pub use clock::{ManualClock, TokioClock};
 pub use conformance::{
-    CaseOutcome, CaseResult, Conformance, DeadLettered, Namespace, ServiceTests, StoreConformance,
-    TransportConformance, TransportUnderTest,
+    CaseOutcome, CaseResult, Conformance, DeadLettered, Namespace, ServiceTests,
+    SessionStoreConformance, StoreConformance, TransportConformance, TransportUnderTest,
 };
 pub use faults::{
     CallCount, CountingStore, Fault, FaultyStore, Gate, GateStore, HeldCall, Point, StoreCall,

@@ -1,12 +1,9 @@
 //! A session store in a schema of its own, and what its tests say in a word.
 
-use std::num::NonZeroU32;
-
 use nimbus_inbox_core::EndpointId;
 use nimbus_inbox_postgres::{PostgresConnection, PostgresInbox, PostgresSessions};
 use nimbus_messaging::{
-    Cas, Envelope, EventId, ParkedCopy, ParkedRef, SessionId, SessionState, SessionStore,
-    StateVersion,
+    Cas, Envelope, ParkedCopy, ParkedRef, SessionId, SessionStore, StateVersion,
 };
 
 use crate::server::{self, Schema};
@@ -38,12 +35,6 @@ impl Fixture {
             .expect("nothing is connected yet")
     }
 
-    pub(crate) async fn parked(&self, limit: u32) -> Vec<ParkedCopy> {
-        let limit = NonZeroU32::new(limit).expect("not zero");
-        let parked = self.sessions.parked(&session("s"), limit).await;
-        parked.expect("reads")
-    }
-
     pub(crate) async fn version(&self) -> StateVersion {
         let read = self.sessions.read(&session("s")).await;
         read.expect("reads").version
@@ -56,13 +47,6 @@ pub(crate) fn endpoint(name: &str) -> EndpointId {
 
 pub(crate) fn session(name: &str) -> SessionId {
     SessionId::new(name).expect("not empty")
-}
-
-pub(crate) fn blocked_by(event: &str) -> SessionState {
-    SessionState {
-        blocked_by_event_id: Some(EventId::new(event)),
-        ..SessionState::default()
-    }
 }
 
 pub(crate) fn copy(sequence: i64, id: &str, body: &'static str) -> ParkedCopy {

@@ -1,6 +1,4 @@
-//! The session store: versions, parked copies, and what happens when two receivers meet.
+//! The session store beside its suite: tables that are missing or damaged, a file that is closed.
 
-mod parked;
 mod support;
 mod tables;
-mod versions;

@@ -1,15 +1,11 @@
 //! A session store in a directory of its own, and what its tests say in a word.
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use nimbus_inbox_core::EndpointId;
 use nimbus_inbox_sqlite::rusqlite::Connection;
 use nimbus_inbox_sqlite::{Database, OpenOptions, SqliteSessions};
-use nimbus_messaging::{
-    Cas, Envelope, EventId, ParkedCopy, ParkedRef, SessionId, SessionState, SessionStore,
-    StateVersion,
-};
+use nimbus_messaging::{Cas, Envelope, ParkedCopy, ParkedRef, SessionId, StateVersion};
 use tempfile::TempDir;
 
 pub(crate) struct Fixture {
@@ -35,25 +31,6 @@ impl Fixture {
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("queue.db")
     }
-
-    /// The same sessions, as another process sees them.
-    pub(crate) async fn elsewhere(&self) -> SqliteSessions {
-        let database = Database::open(self.path(), OpenOptions::default())
-            .await
-            .expect("the same file");
-        SqliteSessions::new(database, endpoint("Billing"))
-    }
-
-    pub(crate) async fn parked(&self, limit: u32) -> Vec<ParkedCopy> {
-        let limit = NonZeroU32::new(limit).expect("not zero");
-        let parked = self.sessions.parked(&session("s"), limit).await;
-        parked.expect("reads")
-    }
-
-    pub(crate) async fn version(&self) -> StateVersion {
-        let read = self.sessions.read(&session("s")).await;
-        read.expect("reads").version
-    }
 }
 
 pub(crate) fn endpoint(name: &str) -> EndpointId {
@@ -62,13 +39,6 @@ pub(crate) fn endpoint(name: &str) -> EndpointId {
 
 pub(crate) fn session(name: &str) -> SessionId {
     SessionId::new(name).expect("not empty")
-}
-
-pub(crate) fn blocked_by(event: &str) -> SessionState {
-    SessionState {
-        blocked_by_event_id: Some(EventId::new(event)),
-        ..SessionState::default()
-    }
 }
 
 pub(crate) fn copy(sequence: i64, id: &str, body: &'static str) -> ParkedCopy {

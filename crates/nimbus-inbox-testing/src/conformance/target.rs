@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use super::case::Case;
-use super::{CaseOutcome, ServiceTests, StoreConformance, TransportConformance};
+use super::{
+    CaseOutcome, ServiceTests, SessionStoreConformance, StoreConformance, TransportConformance,
+};
 
 /// One or more suites, ready to run as a test target.
 ///
@@ -86,6 +88,12 @@ impl From<StoreConformance> for Conformance {
 
 impl From<TransportConformance> for Conformance {
     fn from(suite: TransportConformance) -> Self {
+        Self::of(|| suite.into_cases())
+    }
+}
+
+impl From<SessionStoreConformance> for Conformance {
+    fn from(suite: SessionStoreConformance) -> Self {
         Self::of(|| suite.into_cases())
     }
 }

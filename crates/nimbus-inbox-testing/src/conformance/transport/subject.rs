@@ -1,7 +1,5 @@
 //! The transport under test, with answers that a case can rely on.
 
-use std::error::Error;
-use std::fmt::Write as _;
 use std::ops::Deref;
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,7 +7,7 @@ use std::time::Duration;
 
 use nimbus_inbox_core::EndpointId;
 use nimbus_messaging::{
-    Address, Delivery, Envelope, Lane, LaneSource, Sender, SessionId, SessionStore, SettledSignal,
+    Address, Delivery, Envelope, Lane, LaneSource, Sender, SessionId, SettledSignal,
     TransportError, TransportErrorKind,
 };
 use tokio::time::timeout;
@@ -17,6 +15,8 @@ use tokio::time::timeout;
 use super::suite::TransportConformance;
 use super::under_test::TransportUnderTest;
 use crate::conformance::Namespace;
+pub(super) use crate::conformance::answers::expect;
+use crate::conformance::session_store::SessionUnderTest;
 
 /// How long a case waits for what must come; it comes at once unless the machine is busy.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -192,13 +192,6 @@ impl Process {
 #[derive(Debug)]
 pub(super) struct HeldLane(pub(super) Box<dyn Lane>, pub(super) Duration);
 
-/// The state and the copies of a session whose lane is held.
-#[derive(Clone)]
-pub(super) struct SessionUnderTest {
-    pub(super) store: Arc<dyn SessionStore>,
-    pub(super) session: SessionId,
-}
-
 impl HeldLane {
     /// How long the lock holds.
     fn term(&self) -> Duration {
@@ -286,18 +279,4 @@ pub(super) async fn settled(what: &str, signal: SettledSignal) {
 pub(super) fn expect_lock_lost<T>(what: &str, result: Result<T, TransportError>) {
     let kind = result.map(|_| ()).map_err(|error| error.kind());
     assert_eq!(kind, Err(TransportErrorKind::LockLost), "{what}");
-}
-
-/// The value, or a failure with the whole chain of causes.
-pub(super) fn expect<T>(what: &str, result: Result<T, TransportError>) -> T {
-    result.unwrap_or_else(|error| {
-        let mut text = format!("{what} failed ({:?}): {error}", error.kind());
-        let mut source = error.source();
-        while let Some(cause) = source {
-            // Writing to a string can't fail.
-            let _ = write!(text, ": {cause}");
-            source = cause.source();
-        }
-        panic!("{text}")
-    })
 }

@@ -7,11 +7,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use nimbus_messaging::TransportError;
 
-use super::CASES;
 use super::subject::Subject;
 use super::under_test::{Facts, TransportUnderTest};
+use super::{CASES, TransportCase};
 use crate::conformance::Namespace;
 use crate::conformance::case::Case;
+use crate::conformance::session_store::{SESSION_CASES, SessionBody, SessionCase};
 use crate::conformance::watched::watched;
 
 type Connecting = BoxFuture<'static, Result<TransportUnderTest, TransportError>>;
@@ -91,21 +92,28 @@ impl TransportConformance {
             None => self.probe(),
         };
         let suite = Arc::new(self);
-        CASES
-            .iter()
-            .flat_map(|(group, cases)| cases.iter().map(move |case| (group, case)))
+        let own = CASES.iter().flat_map(|(group, cases)| {
+            let run = |case: &TransportCase| (case.name, case.need, Body::Subject(case.body));
+            cases.iter().map(move |case| (group, run(case)))
+        });
+        let shared = SESSION_CASES.iter().flat_map(|(group, cases)| {
+            let run =
+                |case: &SessionCase| (case.name, Need::SessionStore, Body::Session(case.body));
+            cases.iter().map(move |case| (group, run(case)))
+        });
+        own.chain(shared)
             // Without an answer a case stays: it fails like all the others.
-            .filter(|(_, case)| facts.is_none_or(|facts| case.need.is_met(facts)))
-            .map(|(group, case)| {
-                let (body, suite) = (case.body, Arc::clone(&suite));
+            .filter(|(_, (_, need, _))| facts.is_none_or(|facts| need.is_met(facts)))
+            .map(|(group, (name, _, body))| {
+                let suite = Arc::clone(&suite);
                 Case {
-                    name: format!("{}::{group}::{}", suite.name, case.name),
+                    name: format!("{}::{group}::{name}", suite.name),
                     unavailable: suite.unavailable.clone(),
                     time_limit: suite.time_limit,
                     body: Box::new(move || {
                         let subject = Subject::new(suite);
                         // The subject outlives the case, and with it the namespace.
-                        async move { body(subject.clone()).await }.boxed()
+                        async move { body.run(subject.clone()).await }.boxed()
                     }),
                 }
             })
@@ -120,6 +128,27 @@ impl TransportConformance {
             Some(connected.facts())
         };
         watched(self.time_limit, || probe().boxed()).ok().flatten()
+    }
+}
+
+/// What runs as a case.
+#[derive(Clone, Copy)]
+enum Body {
+    Subject(fn(Subject) -> BoxFuture<'static, ()>),
+    Session(SessionBody),
+}
+
+impl Body {
+    async fn run(self, subject: Subject) {
+        match self {
+            Self::Subject(body) => body(subject).await,
+            Self::Session(body) => {
+                let process = subject.connect().await;
+                let endpoint = process.declare("Billing").await;
+                let (_lane, held) = process.hold_session(&endpoint, "s").await;
+                body(held).await;
+            }
+        }
     }
 }
 
