@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nimbus_inbox_core::{
     Cutoff, EndpointId, Error, InboxKey, InboxStore, PurgeLimit, Recorded, StoreCapabilities,
-    Timestamp,
+    StoreStats, Timestamp,
 };
 
 use super::Hold;
@@ -53,5 +53,9 @@ impl<S: InboxStore> InboxStore for HoldingStore<S> {
         limit: PurgeLimit,
     ) -> Result<u64, Error> {
         self.inner.purge(endpoint, cutoff, limit).await
+    }
+
+    async fn stats(&self, endpoint: &EndpointId) -> Result<Option<StoreStats>, Error> {
+        self.inner.stats(endpoint).await
     }
 }
