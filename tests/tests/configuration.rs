@@ -9,12 +9,14 @@ use nimbus_inbox_postgres::{PostgresInboxSettings, PostgresSessionSettings};
 use nimbus_inbox_sqlite::{SqliteInboxSettings, SqliteSessionSettings};
 use nimbus_subscriber::{Configuration, Providers};
 use nimbus_transport_embedded::EmbeddedSettings;
+use nimbus_transport_rabbitmq::RabbitMqSettings;
 
 const PAGE: &str = include_str!("../../docs/configuration.md");
 
 fn providers() -> Providers {
     Providers::new()
         .transport("embedded", EmbeddedSettings::open)
+        .transport("rabbitmq", RabbitMqSettings::open)
         .inbox(InboxStoreKind::Sqlite, SqliteInboxSettings::open)
         .session_store("sqlite", SqliteSessionSettings::open)
         .inbox(InboxStoreKind::Postgres, PostgresInboxSettings::open)
@@ -28,7 +30,14 @@ fn variables() -> Vec<(String, String)> {
     vec![of("INBOX"), of("SESSION_STORE")]
 }
 
-/// The examples of a file on the page: the least one, that of everything, and that of PostgreSQL.
+/// What a file of RabbitMQ leaves to the environment; nothing connects to it.
+fn broker() -> Vec<(String, String)> {
+    let uri = "amqp://billing@127.0.0.1:1/%2f";
+    vec![("NIMBUS__TRANSPORT__URI".to_owned(), uri.to_owned())]
+}
+
+/// The examples of a file on the page: the least one, that of everything, that of PostgreSQL, and
+/// that of RabbitMQ.
 fn examples() -> Vec<&'static str> {
     let blocks = PAGE.split("```toml\n").skip(1);
     let blocks = blocks.map(|rest| rest.split("```").next().unwrap());
@@ -94,13 +103,22 @@ impl Place {
 #[tokio::test]
 async fn the_examples_are_accepted() {
     let examples = examples();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
     for example in examples {
         let place = Place::new();
         let is_postgres = example.contains("\"postgres\"");
-        let variables = if is_postgres { variables() } else { vec![] };
+        let is_rabbitmq = example.contains("\"rabbitmq\"");
+        let variables = match (is_postgres, is_rabbitmq) {
+            (true, _) => variables(),
+            (_, true) => broker(),
+            _ => vec![],
+        };
         let configuration = place.load(example, &variables);
         assert_eq!(configuration.endpoint().as_str(), "BillingEndpoint");
+        if is_rabbitmq {
+            // Opening it would connect.
+            continue;
+        }
         let transport = configuration.open_transport().await.unwrap();
         assert_eq!(transport.name(), "embedded");
         let inbox = configuration.open_inbox().await.unwrap().unwrap();
@@ -155,7 +173,11 @@ fn the_tables_list_every_key() {
     assert_eq!(listed, expected);
 
     for ((provider, key), (takes, _)) in &expected {
-        let everything = examples()[1 + usize::from(provider.as_deref() == Some("postgres"))];
+        let everything = match provider.as_deref() {
+            Some("postgres") => examples()[2],
+            Some("rabbitmq") => examples()[3],
+            _ => examples()[1],
+        };
         let name = key.trim_end_matches(".<name>").rsplit('.').next().unwrap();
         let section = key.split('.').next().filter(|_| provider.is_some());
         let lines = section.map_or(everything, |section| {
@@ -201,10 +223,10 @@ async fn the_defaults_are_those_of_the_code() {
             let (section, name) = key.split_once('.').unwrap();
             let value =
                 serde_json::from_str(default).unwrap_or_else(|_| serde_json::Value::from(default));
-            let required = if provider == "postgres" {
-                "url"
-            } else {
-                "path"
+            let required = match &*provider {
+                "postgres" => "url",
+                "rabbitmq" => "uri",
+                _ => "path",
             };
             let explicit = serde_json::json!({ required: "x", name: value });
             let absent = serde_json::json!({ required: "x" });
@@ -238,6 +260,14 @@ fn options(provider: &str, section: &str, settings: serde_json::Value) -> String
         ("postgres", "session_store") => {
             let settings: PostgresSessionSettings = serde_json::from_value(settings).unwrap();
             format!("{:?}", settings.options().unwrap())
+        }
+        ("rabbitmq", "transport") => {
+            let settings: RabbitMqSettings = serde_json::from_value(settings).unwrap();
+            format!(
+                "{:?} {:?}",
+                settings.options(),
+                settings.plaintext.unwrap_or(false)
+            )
         }
         ("sqlite", "inbox") => {
             let settings: SqliteInboxSettings = serde_json::from_value(settings).unwrap();
